@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { originOf, pathOf } from './endpoint.ts';
 
-test('the origin of an IPv6 address has brackets, given or not', () => {
+test('the origin of an IPv6 address has brackets, also when the host has none', () => {
   assert.equal(originOf({ scheme: 'https', host: 'fd00::1', port: 443 }), 'https://[fd00::1]:443');
   assert.equal(originOf({ scheme: 'https', host: '[fd00::1]', port: 443 }), 'https://[fd00::1]:443');
   assert.equal(originOf({ scheme: 'http', host: '10.0.0.1', port: 8000 }), 'http://10.0.0.1:8000');

@@ -23,7 +23,7 @@ const changes: Record<string, (bmc: Bmc, options: SystemCallOptions) => Promise<
   setLocatorLed: (bmc, options) => setLocatorLed(bmc, uri, 'Lit', options),
 };
 
-/** A machine that every change has something to change on. */
+/** A machine on which every change has an effect. */
 const machine = {
   IndicatorLED: 'Off',
   Boot: { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Pxe', BootOrder: ['Boot0001', 'Boot0002'] },
@@ -32,7 +32,7 @@ const machine = {
 interface Fixture {
   readonly bmc: Bmc;
   readonly stub: StubBmc;
-  /** Requests for the system and what is under it, after the login. */
+  /** Requests for the system and its subresources, after the login. */
   readonly requests: () => string[];
 }
 
@@ -50,7 +50,7 @@ async function withMachine(resource: object, use: (call: Fixture) => Promise<voi
 }
 
 for (const [name, change] of Object.entries(changes)) {
-  test(`${name} sends nothing to another machine than the one that is meant`, () =>
+  test(`${name} sends nothing to another machine than the expected one`, () =>
     withMachine({ UUID: otherUuid }, async ({ bmc, requests }) => {
       await assert.rejects(change(bmc, { expectedUuid: ownUuid }), {
         code: 'IdentityMismatch',
@@ -59,7 +59,7 @@ for (const [name, change] of Object.entries(changes)) {
       assert.deepEqual(requests(), [`GET ${uri}`]);
     }));
 
-  test(`${name} costs the same when it is told the machine, in any spelling`, () =>
+  test(`${name} sends the same requests with an expected UUID, in any letter case`, () =>
     withMachine({ UUID: ownUuid }, async ({ bmc, stub, requests }) => {
       await change(bmc, { expectedUuid: ownUuid.toLowerCase() });
       const expectedRequests = requests();
@@ -79,7 +79,7 @@ const derived: [of: string, resource: object, moved: object][] = [
   ['the service', {}, { Manufacturer: 'Contoso', SerialNumber: 'SN2' }],
 ];
 for (const [of, resource, moved] of derived) {
-  test(`a machine without UUID is told by the one that is derived from ${of}`, () =>
+  test(`a machine without a UUID is identified by the one derived from ${of}`, () =>
     withMachine(resource, async ({ bmc, stub }) => {
       const expectedUuid = (await readSystem(bmc, uri)).uuid;
       assert.notEqual(expectedUuid, undefined);
@@ -89,11 +89,11 @@ for (const [of, resource, moved] of derived) {
     }));
 }
 
-test('the hardware of another machine is not read as that of this one', () =>
+test('the inventory of another machine than the expected one is not read', () =>
   withMachine({ UUID: otherUuid }, ({ bmc }) =>
     assert.rejects(readInventory(bmc, uri, { expectedUuid: ownUuid }), { code: 'IdentityMismatch' }),
   ));
 
-test('what was not sent because of another machine was certainly not done', () => {
+test('a change that failed with IdentityMismatch was certainly not applied', () => {
   assert.ok(wasNotApplied(new RedfishError({ code: 'IdentityMismatch', message: 'another' })));
 });

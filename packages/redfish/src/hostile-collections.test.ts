@@ -11,17 +11,17 @@ import { json } from '../test/stub-bmc.ts';
 const program = join(import.meta.dirname, '../test/read-systems.ts');
 const mebibytes = 1024 * 1024;
 
-/** What a page of the collection holds; `next` is the path of the one after it. */
+/** The content of a page; `next` is the path of the following page. */
 type Page = (path: string, next: string) => Buffer;
 
-/** A BMC whose collections are endless, and what a reader with a heap of 256 MiB makes of them. */
+/** Serves endless collections to a reader with a heap of 256 MiB, and returns its output. */
 async function readFrom(page: Page): Promise<{ summaries: string[]; rssMiB: number }> {
   const pages = new Map<string, Buffer>();
   const respond = (url: string, response: ServerResponse): void => {
     const [path = '', number = '0'] = url.split('?page=');
     if (path === '/redfish/v1/') return json(response, 200, { '@odata.id': path });
     if (!/(Systems|Managers)$/.test(path)) return json(response, 200, { '@odata.id': path });
-    // Made once, but for the number of the next page, which has always as many digits.
+    // Built once, except for the number of the next page, which always has the same number of digits.
     const rendered = pages.get(path) ?? page(path, `${path}?page=0000`);
     pages.set(path, rendered);
     rendered.write(String(Number(number) + 1).padStart(4, '0'), rendered.lastIndexOf('?page=') + 6);
@@ -71,7 +71,7 @@ const rows: [title: string, page: Page, summaries: RegExp][] = [
   ],
 ];
 for (const [title, page, expected] of rows) {
-  test(`${title} end in an error that names the collection and the limit, not out of memory`, async () => {
+  test(`${title} end in an error that names the collection and the limit, within the memory`, async () => {
     const { summaries, rssMiB } = await readFrom(page);
     for (const each of summaries) assert.match(each, expected);
     assert.ok(rssMiB < 400, `${Math.round(rssMiB)} MiB`);

@@ -10,10 +10,10 @@ import * as resources from './schemas.ts';
 import { serviceRoot } from './http/service-root.ts';
 import { readSystems } from './resources/systems.ts';
 
-/** The only property that may make a resource unusable: without it nobody can say which resource it is. */
+/** The only required property: without it a resource cannot be addressed. */
 const required = '@odata.id';
 
-/** What a BMC sends instead of a property that it does not have, or has no value for. */
+/** Values of BMCs for a property that they lack, or have no value for. */
 const unusableValues: Record<string, unknown> = {
   absent: undefined,
   null: null,
@@ -25,13 +25,13 @@ const unusableValues: Record<string, unknown> = {
 
 type Path = readonly (string | number)[];
 
-/** Every path into a value, that of the value itself left out. */
+/** Every path into a value, without the path of the value itself. */
 function pathsInto(value: unknown): Path[] {
   if (!(value instanceof Object)) return [];
   return Object.entries(value).flatMap(([name, inner]) => [[name], ...pathsInto(inner).map((path) => [name, ...path])]);
 }
 
-/** A copy in which another value is at the path. */
+/** A copy with another value at the path. */
 function replaced(value: unknown, [name, ...rest]: Path, by: unknown): unknown {
   if (name === undefined) return by;
   if (Array.isArray(value))
@@ -45,7 +45,7 @@ async function readAll(bmc: Bmc): Promise<Record<string, unknown>> {
   return { ...(JSON.parse(JSON.stringify(everything)) as typeof everything), missing };
 }
 
-/** The parts of a result that a resource fills, as far as one can tell by its path. */
+/** The parts of a result that come from a resource, by its path. */
 const filledBy: [resource: RegExp, result: RegExp][] = [
   [/Systems\/1$/, /^system\b|^systems\.0\b/],
   [/Processors\/CPU1$/, /^processors\.0\b/],
@@ -55,7 +55,7 @@ const filledBy: [resource: RegExp, result: RegExp][] = [
   [/Storage\/A\/Volumes\/1$/, /^storages\.0\.volumes\.0\b/],
   [/Managers\/1$/, /^managers\.0\b/],
 ];
-/** What a link leads to is gone with it. */
+/** Parts of a result that are missing without a link. */
 const behindLinks: Readonly<Record<string, RegExp>> = {
   Processors: /^processors\b/,
   EthernetInterfaces: /^networkInterfaces\b/,
@@ -70,7 +70,7 @@ const leavesOf = (value: unknown) =>
     }),
   );
 
-/** Paths of the result at which the two differ. */
+/** Paths at which two results differ. */
 function differences(one: unknown, other: unknown): string[] {
   const [before, after] = [leavesOf(one), leavesOf(other)];
   const all = [...new Set([...before.keys(), ...after.keys()])];
@@ -85,14 +85,14 @@ for (const [resource, result] of filledBy) {
     ['absent', undefined],
     ['null', null],
   ] as const) {
-    test(`any property of ${at} may be ${name}, and everything else is told as before`, async () => {
+    test(`any property of ${at} may be ${name} without an effect on the others`, async () => {
       await using stub = await StubBmc.start({ expand });
       for (const [path, each] of Object.entries(resourceTree)) stub.set(path, each);
       await using bmc = openStubClient(stub);
       const before = await readAll(bmc);
       assert.deepEqual(before['missing'], []);
       for (const path of pathsInto(resourceTree[at])) {
-        // What is below a list of references is an entry of its own, see the test of collections.
+        // Entries of a list of references are covered by the test of collections.
         if (path.includes(required) || path[0] === 'Drives') continue;
         stub.set(at, replaced(resourceTree[at], path, value) as object);
         const after = await readAll(bmc);
@@ -104,7 +104,7 @@ for (const [resource, result] of filledBy) {
   }
 }
 
-test('the resources of the tree have every property that the schemas know', async () => {
+test('the resources of the test have every property of the schemas', async () => {
   const shapes: [z.ZodObject, RegExp][] = [
     [resources.system, /Systems\/1$/],
     [resources.manager, /Managers\/1$/],
@@ -123,7 +123,7 @@ test('the resources of the tree have every property that the schemas know', asyn
   }
 });
 
-test('no schema of the driver requires more than the address of the resource', async () => {
+test('no schema requires more than @odata.id', async () => {
   const schemas = { ...resources, serviceRoot };
   const objects = Object.entries(schemas).filter(([, schema]) => schema instanceof z.ZodType);
   assert.ok(objects.length >= 18, 'the schemas are found');
@@ -138,7 +138,7 @@ test('no schema of the driver requires more than the address of the resource', a
   }
 });
 
-test('a resource without its address is refused in one line that names both', async () => {
+test('a resource without @odata.id is rejected with one line that names resource and property', async () => {
   await using stub = await StubBmc.start();
   stub.set('/redfish/v1/Systems', { Members: [{ '@odata.id': systemPath }] });
   stub.resources.set(systemPath, { UUID: 'a' });
@@ -164,7 +164,7 @@ for (const [title, resource, expected] of shapes) {
   });
 }
 
-test('names that are null or empty, and numbers that are zero, are as if they were absent', async () => {
+test('names that are null or empty, and numbers that are zero, count as absent', async () => {
   await using stub = await StubBmc.start();
   for (const [path, each] of Object.entries(resourceTree)) stub.set(path, each);
   stub.set(`${systemPath}/Storage/A`, { ...resourceTree[`${systemPath}/Storage/A`], Name: null, Id: '' });

@@ -1,4 +1,4 @@
-/** Throw-away certificates for tests, valid until 2120: a CA, and what it and another CA issued to one BMC key. */
+/** Certificates for tests, valid until 2120: a CA, and certificates that it and another CA issued for one key. */
 export const caPem = `-----BEGIN CERTIFICATE-----
 MIIBJzCBzqADAgECAgEBMAoGCCqGSM49BAMCMBIxEDAOBgNVBAMTB0Rlc2sgQ0Ew
 IBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBIxEDAOBgNVBAMTB0Rl
@@ -61,7 +61,7 @@ AwEB/zAKBggqhkjOPQQDAgNIADBFAiB1+EhP0kVFHTDyHIefjvoPvpTzaosLJS5r
 uEwrLaB3UwIhAJBO1lzeSl6tg9h1qQNFdariaL7wT5z0ws06Daigqgth
 -----END CERTIFICATE-----`;
 
-/** For 127.0.0.1, of the other CA. */
+/** For 127.0.0.1, issued by the other CA. */
 export const otherCertPem = `-----BEGIN CERTIFICATE-----
 MIIBUDCB96ADAgECAhQA68FpJAkNyN8prhhhL9q8JYq6uDAKBggqhkjOPQQDAjAY
 MRYwFAYDVQQDDA1PdGhlciBEZXNrIENBMCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAw

@@ -5,8 +5,8 @@ import { readSystems } from '../src/resources/systems.ts';
 import { wallClock } from './stub-bmc.ts';
 
 /*
- * Reads systems and managers at once, as the operator does, and prints what came of it. A program of its own, as how much memory
- * that may take is an option of Node.
+ * Reads systems and managers concurrently, as the operator does, and prints the outcome. A program of its own, because the heap
+ * limit is an option of Node.
  */
 const credentials = { username: 'root', password: new Password('calvin') };
 const endpoint = { scheme: 'http', host: '127.0.0.1', port: Number(process.argv[2]) } as const;

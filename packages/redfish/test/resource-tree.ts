@@ -59,7 +59,7 @@ const storage = (Id: string) => {
   };
 };
 
-/** Every resource of a small machine, with every property of it that is used. */
+/** Every resource of a small machine, with all properties of the schemas. */
 export const resourceTree: Readonly<Record<string, object>> = {
   [`${root}/Systems`]: collection(`${root}/Systems`, ['1', '2']),
   [`${root}/Systems/2`]: { UUID: '22222222-0000-4000-8000-000000000002' },

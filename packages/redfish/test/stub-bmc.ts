@@ -23,7 +23,7 @@ export interface ReceivedRequest {
   readonly body: unknown;
 }
 
-/** Answers a request and says so, or leaves it to the BMC. */
+/** Answers a request and returns true, or returns false to leave it to the stub. */
 export type Intercept = (request: ReceivedRequest, response: ServerResponse) => boolean;
 
 export interface StubBmcOptions {
@@ -31,12 +31,12 @@ export interface StubBmcOptions {
   readonly password?: string;
   /** false: no SessionService at all, Basic only. */
   readonly sessions?: boolean;
-  /** ExpandQuery as advertised; members then come along when they are asked for. */
+  /** The advertised ExpandQuery; members are then embedded on request. */
   readonly expand?: object;
   readonly tls?: ServerOptions;
 }
 
-/** A real HTTP server that behaves like a small BMC, with everything it is asked written down. */
+/** A real HTTP server that behaves like a small BMC and records its requests. */
 export class StubBmc implements AsyncDisposable {
   readonly received: ReceivedRequest[] = [];
   readonly tokens = new Set<string>();
@@ -44,7 +44,7 @@ export class StubBmc implements AsyncDisposable {
   intercept: Intercept = () => false;
   password: string;
   connections = 0;
-  /** Of these, how many resumed a TLS session of an earlier one. */
+  /** Connections that resumed a TLS session. */
   resumed = 0;
   inFlight = 0;
   peakInFlight = 0;
@@ -152,7 +152,7 @@ export class StubBmc implements AsyncDisposable {
     this.#logins += 1;
     const token = `token-${this.#logins}`;
     this.tokens.add(token);
-    // Absolute, with a name only this BMC knows: that is how many of them answer.
+    // Absolute, with a host name that only the BMC knows, as many BMCs answer.
     response.setHeader('location', `https://bmc.internal/redfish/v1/SessionService/Sessions/${token}`);
     response.setHeader('x-auth-token', token);
     json(response, 201, { Id: token });
@@ -245,7 +245,7 @@ export interface StubClientOptions {
   readonly tlsContexts?: TlsContexts;
 }
 
-/** A conversation with the BMC on the desk. */
+/** A client of the stub. */
 export function openStubClient(
   stub: StubBmc,
   { endpoint, username = 'root', password = 'calvin', ...options }: StubClientOptions = {},
@@ -259,7 +259,7 @@ export function openStubClient(
   });
 }
 
-/** Wall time; timers keep the process alive, as a test that waits for them wants. */
+/** Wall time; its timers keep the process alive, as tests wait for them. */
 export const wallClock: Clock = {
   now: () => Date.now(),
   setTimeout: (delayMs, callback) => {
@@ -276,7 +276,7 @@ export const wallClock: Clock = {
     }),
 };
 
-/** Time that moves only when it is told to; whoever sleeps moves it on. */
+/** Time that moves only with `advance` and `sleep`, which returns at once. */
 export class FakeClock implements Clock {
   #now = Date.UTC(2026, 0, 1);
   readonly #timers = new Set<{ at: number; callback: () => void }>();

@@ -8,7 +8,7 @@ const sessions = '/redfish/v1/SessionService/Sessions';
 const system = '/redfish/v1/Systems/1';
 const login = `POST ${sessions}`;
 
-test('one session serves all requests and is ended with the conversation', async () => {
+test('one session serves all requests and is closed with the client', async () => {
   await using stub = await StubBmc.start();
   const counts: number[] = [];
   const observer = { request: () => undefined, breaker: () => undefined, sessions: (n: number) => counts.push(n) };
@@ -34,7 +34,7 @@ test('the service root is read without credentials and the rest with the session
   assert.equal(read?.headers.authorization, undefined);
 });
 
-test('an expired session is renewed once, also when several calls notice', async () => {
+test('an expired session is renewed once for several concurrent requests', async () => {
   await using stub = await StubBmc.start();
   await using bmc = openStubClient(stub);
   await readSystem(bmc, system);
@@ -45,7 +45,7 @@ test('an expired session is renewed once, also when several calls notice', async
   assert.equal(stub.tokens.size, 1);
 });
 
-test('a wrong password is tried once and never again', async () => {
+test('a wrong password is sent once and never again', async () => {
   await using stub = await StubBmc.start();
   await using bmc = openStubClient(stub, { password: 'hunter2' });
   const rejected = { name: 'RedfishError', code: 'AuthenticationFailed', retry: 'blocked', status: 401 };
@@ -70,7 +70,7 @@ test('a rejected password is not in the error', async () => {
   );
 });
 
-test('other credentials end the refusal', async () => {
+test('replaced credentials are sent after a rejection', async () => {
   await using stub = await StubBmc.start();
   await using bmc = openStubClient(stub, { password: 'hunter2' });
   await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed' });
@@ -78,7 +78,7 @@ test('other credentials end the refusal', async () => {
   assert.equal((await readSystem(bmc, system)).powerState, 'Off');
 });
 
-test('a wrong password is recognised where the BMC answers 400 and says so in the message', async () => {
+test('a wrong password is recognised by the message identifier of a status 400', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ method }, response) => {
     if (method !== 'POST') return false;
@@ -95,7 +95,7 @@ test('a wrong password is recognised where the BMC answers 400 and says so in th
   assert.deepEqual(stub.log, ['GET /redfish/v1/', login]);
 });
 
-test('an account that may not log in is not tried again', async () => {
+test('an account without the right to log in is not tried again', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ method }, response) => {
     if (method === 'POST') json(response, 403, {});
@@ -109,7 +109,7 @@ test('an account that may not log in is not tried again', async () => {
 
 for (const withSessions of [true, false]) {
   const kind = withSessions ? 'sessions that end with the change' : 'Basic';
-  test(`while our own password is changed nobody comes with the former one, with ${kind}`, async () => {
+  test(`no request uses the former password while the client changes its own, with ${kind}`, async () => {
     const account = '/redfish/v1/AccountService/Accounts/2';
     await using stub = await StubBmc.start({ sessions: withSessions });
     stub.set(account, { UserName: 'root' });
@@ -122,7 +122,7 @@ for (const withSessions of [true, false]) {
       const isFormer = headers.authorization === ofFormer || JSON.stringify(body)?.includes('calvin');
       if (isFormer && stub.password !== 'calvin') former.push(`${method} ${path}`);
       if (method !== 'PATCH') return false;
-      // In effect at once, answered when others have asked in the meantime.
+      // The password changes at once; the response follows after other requests have started.
       stub.password = 'new-one';
       stub.tokens.clear();
       others.push(readSystem(bmc, system), readSystems(bmc));
@@ -137,7 +137,7 @@ for (const withSessions of [true, false]) {
   });
 }
 
-test('the password of another account that is changed is not used', async () => {
+test('the changed password of another account is not used for requests', async () => {
   const account = '/redfish/v1/AccountService/Accounts/3';
   await using stub = await StubBmc.start();
   stub.set(account, { UserName: 'guest' });
@@ -148,7 +148,7 @@ test('the password of another account that is changed is not used', async () => 
   assert.equal((await readSystem(bmc, system)).powerState, 'Off');
 });
 
-test('a BMC without sessions is spoken to with Basic', async () => {
+test('requests to a BMC without sessions use Basic', async () => {
   await using stub = await StubBmc.start({ sessions: false });
   await using bmc = openStubClient(stub);
   await readSystem(bmc, system);
@@ -156,7 +156,7 @@ test('a BMC without sessions is spoken to with Basic', async () => {
   assert.match(stub.received[1]?.headers.authorization ?? '', /^Basic /);
 });
 
-test('a wrong password with Basic is tried once and never again', async () => {
+test('a wrong password is sent once with Basic and never again', async () => {
   await using stub = await StubBmc.start({ sessions: false });
   await using bmc = openStubClient(stub, { password: 'hunter2' });
   await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed', status: 401 });
@@ -164,7 +164,7 @@ test('a wrong password with Basic is tried once and never again', async () => {
   assert.equal(stub.count(`GET ${system}`), 1);
 });
 
-/** Refuses sessions; requests with Basic are answered when so many are there at the same time. */
+/** Rejects sessions; answers Basic requests when `atOnce` of them are pending. */
 function respondTogether(stub: StubBmc): { atOnce: number } {
   const held: (() => void)[] = [];
   const batch = { atOnce: 1 };
@@ -172,7 +172,7 @@ function respondTogether(stub: StubBmc): { atOnce: number } {
     if (method === 'POST') json(response, 503, {});
     if (headers.authorization === undefined) return method === 'POST';
     held.push(() => json(response, 200, stub.resources.get(path)));
-    // Time for others to come, should they.
+    // Leaves time for further requests.
     if (held.length === batch.atOnce) setImmediate(() => held.splice(0).forEach((respond) => respond()));
     return true;
   };
@@ -180,10 +180,10 @@ function respondTogether(stub: StubBmc): { atOnce: number } {
 }
 
 for (const [where, usesUpSessions] of [
-  ['has no sessions', false],
-  ['has used them up', true],
+  ['without sessions', false],
+  ['without a free session', true],
 ] as const) {
-  test(`where a BMC ${where}, a wrong password is sent once, however many ask at the same time`, async () => {
+  test(`a BMC ${where} receives a wrong password once from concurrent requests`, async () => {
     await using stub = await StubBmc.start({ sessions: usesUpSessions });
     stub.intercept = ({ method }, response) => {
       if (method === 'POST') json(response, 503, {});
@@ -195,7 +195,7 @@ for (const [where, usesUpSessions] of [
     assert.equal(requestsWithBasic(stub).length, 1);
   });
 
-  test(`where a BMC ${where}, the others follow once the right password was taken`, async () => {
+  test(`a BMC ${where} receives the other requests after the first one succeeds`, async () => {
     await using stub = await StubBmc.start({ sessions: usesUpSessions });
     const batch = respondTogether(stub);
     await using bmc = openStubClient(stub);
@@ -208,7 +208,7 @@ for (const [where, usesUpSessions] of [
   });
 }
 
-test('where the first request with Basic brings nothing, the next one goes alone, too', async () => {
+test('the next Basic request is sent alone when the first one fails', async () => {
   await using stub = await StubBmc.start({ sessions: false });
   let failures = 0;
   stub.intercept = ({ path }, response) => {
@@ -230,7 +230,7 @@ test('where the first request with Basic brings nothing, the next one goes alone
   assert.equal(requestsWithBasic(stub).length, 2);
 });
 
-test('who gives up while the first request with Basic is under way does not end it', async () => {
+test('an aborted caller does not abort the first Basic request of another caller', async () => {
   await using stub = await StubBmc.start({ sessions: false });
   const abortController = new AbortController();
   const reason = new Error('no longer interested');
@@ -244,7 +244,7 @@ test('who gives up while the first request with Basic is under way does not end 
   assert.equal((await first).powerState, 'Off');
 });
 
-test('a password that a BMC took and does not let in is sent once with Basic, however many ask', async () => {
+test('a changed password that the BMC stored differently is sent once with Basic from concurrent requests', async () => {
   const account = '/redfish/v1/AccountService/Accounts/2';
   await using stub = await StubBmc.start({ sessions: false });
   stub.set(account, { UserName: 'root' });
@@ -265,7 +265,7 @@ test('a password that a BMC took and does not let in is sent once with Basic, ho
 });
 
 for (const status of [400, 500, 503]) {
-  test(`a BMC whose sessions are used up (${status}) is spoken to with Basic`, async () => {
+  test(`requests to a BMC without a free session (${status}) use Basic`, async () => {
     await using stub = await StubBmc.start();
     stub.intercept = ({ method }, response) => {
       if (method === 'POST')
@@ -279,7 +279,7 @@ for (const status of [400, 500, 503]) {
   });
 }
 
-test('a resource that answers 401 in a fresh session is forbidden, and no session is left behind', async () => {
+test('a resource that answers 401 in a fresh session is Forbidden, and no session stays open', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ path }, response) => {
     if (path === system) json(response, 401, {});
@@ -292,7 +292,7 @@ test('a resource that answers 401 in a fresh session is forbidden, and no sessio
   assert.equal(stub.tokens.size, 1);
 });
 
-test('a login under way is completed before the conversation ends, so that no session is left behind', async () => {
+test('dispose waits for a running login, so that no session stays open', async () => {
   await using stub = await StubBmc.start();
   const requested = Promise.withResolvers<() => void>();
   let held = false;
@@ -314,7 +314,7 @@ test('a login under way is completed before the conversation ends, so that no se
   assert.equal(stub.tokens.size, 0);
 });
 
-test('giving up on a call does not end the login the others wait for', async () => {
+test('an aborted request does not abort the login that others share', async () => {
   await using stub = await StubBmc.start();
   const abortController = new AbortController();
   const reason = new Error('no longer interested');
@@ -329,7 +329,7 @@ test('giving up on a call does not end the login the others wait for', async () 
   assert.equal(stub.count(login), 1);
 });
 
-test('an ended conversation answers Closed', async () => {
+test('a disposed client rejects with Closed', async () => {
   await using stub = await StubBmc.start();
   const bmc = openStubClient(stub);
   const requested = Promise.withResolvers<void>();
@@ -344,7 +344,7 @@ test('an ended conversation answers Closed', async () => {
   await assert.rejects(readSystem(bmc, system), { code: 'Closed' });
 });
 
-test('what may not be sent is not sent, and says that another replica goes on', async () => {
+test('a request without ownership is not sent and fails with HandedOver', async () => {
   await using stub = await StubBmc.start();
   let maySend = true;
   await using bmc = openStubClient(stub, { maySend: () => maySend });
@@ -354,21 +354,21 @@ test('what may not be sent is not sent, and says that another replica goes on', 
   await assert.rejects(readSystem(bmc, system), { code: 'HandedOver', retry: 'later' });
   await assert.rejects(bmc.post(system, {}), { code: 'HandedOver' });
   assert.equal(stub.received.length, traffic);
-  assert.equal(bmc.breaker, 'closed', 'the BMC has done nothing wrong');
+  assert.equal(bmc.breaker, 'closed', 'no failure of the BMC');
   maySend = true;
 });
 
-test('a request that may not be sent any more once its connection stands is dropped with it', async () => {
+test('a connection that is established after ownership was lost is closed before the request is written', async () => {
   await using stub = await StubBmc.start();
   let requested = 0;
-  // Asked for the request, and again for the connection that it needs.
+  // Checked for the request, and again for its connection.
   await using bmc = openStubClient(stub, { maySend: () => (requested += 1) === 1 });
   await assert.rejects(readSystem(bmc, system), { code: 'HandedOver' });
   assert.equal(requested, 2);
   assert.equal(stub.received.length, 0);
 });
 
-test('a root that is not shown to strangers does not keep us out', async () => {
+test('a service root that requires a login does not prevent the login', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ path }, response) => {
     if (path === '/redfish/v1/') json(response, 401, {});
@@ -378,7 +378,7 @@ test('a root that is not shown to strangers does not keep us out', async () => {
   assert.equal((await readSystems(bmc)).length, 1);
 });
 
-test('a BMC whose sessions were used up is asked for one again after half an hour', async () => {
+test('a session is requested again half an hour after the BMC had none free', async () => {
   await using stub = await StubBmc.start();
   const clock = new FakeClock();
   stub.intercept = ({ method }, response) => {
@@ -396,7 +396,7 @@ test('a BMC whose sessions were used up is asked for one again after half an hou
   assert.equal(stub.tokens.size, 1);
 });
 
-test('a password that was taken with Basic waits for no proof when sessions are refused again after half an hour', async () => {
+test('a password that was verified with Basic needs no second verification when sessions are rejected again', async () => {
   await using stub = await StubBmc.start();
   const clock = new FakeClock();
   const batch = respondTogether(stub);
@@ -407,7 +407,7 @@ test('a password that was taken with Basic waits for no proof when sessions are 
   await Promise.all([readSystem(bmc, system), readSystem(bmc, system)]);
 });
 
-test('a BMC that hangs does not keep the conversation from ending', async () => {
+test('a BMC that hangs does not block dispose', async () => {
   await using stub = await StubBmc.start();
   const clock = new FakeClock();
   const bmc = openStubClient(stub, { clock });
@@ -423,6 +423,6 @@ test('a BMC that hangs does not keep the conversation from ending', async () => 
   await closing;
 });
 
-/** Requests that came with user name and password in the header. */
+/** Requests with user name and password in the header. */
 const requestsWithBasic = ({ received }: StubBmc) =>
   received.filter(({ headers }) => headers.authorization !== undefined);

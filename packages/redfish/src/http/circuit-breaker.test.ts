@@ -7,7 +7,7 @@ import { readSystem } from '../resources/systems.ts';
 
 const system = '/redfish/v1/Systems/1';
 
-/** A conversation over a BMC that can be made to fail, past its login. */
+/** A client that is logged in to a BMC whose responses can be made to fail. */
 async function failingStub(status: number) {
   const stub = await StubBmc.start();
   const clock = new FakeClock();
@@ -29,7 +29,7 @@ async function failingStub(status: number) {
   return { stub, clock, states, bmc, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-test('five failures in a row leave the BMC alone, and the error says since when and until when', async () => {
+test('five failures in a row open the breaker, and the error names the first failure and the end of the pause', async () => {
   await using fixture = await failingStub(500);
   const { bmc, stub, states } = fixture;
   for (let count = 0; count < 5; count += 1) await assert.rejects(readSystem(bmc, system), { code: 'HttpError' });
@@ -45,7 +45,7 @@ test('five failures in a row leave the BMC alone, and the error says since when 
   assert.deepEqual(states, ['open']);
 });
 
-test('what is left alone says what failed last, an answer or the lack of one', async () => {
+test('an open breaker names the last failure, a status or a missing response', async () => {
   await using fixture = await failingStub(500);
   const { bmc, stub, clock } = fixture;
   const causeOfOpen = async (): Promise<unknown[]> => {
@@ -66,7 +66,7 @@ test('what is left alone says what failed last, an answer or the lack of one', a
   assert.deepEqual(await causeOfOpen(), ['Unreachable', undefined]);
 });
 
-test('after the pause one request tries, and the next pause is twice as long', async () => {
+test('one request is sent after the pause, and the next pause is twice as long', async () => {
   await using fixture = await failingStub(500);
   const { bmc, stub, clock, states } = fixture;
   for (let count = 0; count < 5; count += 1) await assert.rejects(readSystem(bmc, system));
@@ -80,7 +80,7 @@ test('after the pause one request tries, and the next pause is twice as long', a
   assert.deepEqual(states, ['open', 'half-open', 'open']);
 });
 
-test('a BMC that is back is talked to as before', async () => {
+test('a successful request closes the breaker', async () => {
   await using fixture = await failingStub(503);
   const { bmc, stub, clock } = fixture;
   for (let count = 0; count < 5; count += 1) await assert.rejects(readSystem(bmc, system), { code: 'Busy' });
@@ -92,7 +92,7 @@ test('a BMC that is back is talked to as before', async () => {
   await readSystem(bmc, system);
 });
 
-test('a caller who gives up while the BMC is tried again leaves the trial to the next', async () => {
+test('an aborted request of a half-open breaker leaves the attempt to the next request', async () => {
   await using fixture = await failingStub(500);
   const { bmc, stub, clock } = fixture;
   for (let count = 0; count < 5; count += 1) await assert.rejects(readSystem(bmc, system));
@@ -109,14 +109,14 @@ test('a caller who gives up while the BMC is tried again leaves the trial to the
 });
 
 for (const status of [400, 403, 404, 501]) {
-  test(`HTTP ${status} is the answer of a healthy BMC`, async () => {
+  test(`HTTP ${status} does not count as a failure of the BMC`, async () => {
     await using fixture = await failingStub(status);
     for (let count = 0; count < 7; count += 1) await assert.rejects(readSystem(fixture.bmc, system), { status });
     assert.equal(fixture.bmc.breaker, 'closed');
   });
 }
 
-test('timeouts count as failures', async () => {
+test('timeouts count as failures of the BMC', async () => {
   await using fixture = await failingStub(500);
   const { bmc, stub, clock } = fixture;
   stub.intercept = () => {
@@ -127,7 +127,7 @@ test('timeouts count as failures', async () => {
   assert.equal(bmc.breaker, 'open');
 });
 
-test('parts of the inventory that answer 500 do not make the BMC a failing one', async () => {
+test('a status 500 of an inventory part does not count as a failure of the BMC', async () => {
   await using stub = await StubBmc.start();
   const parts = ['Processors', 'Storage', 'SimpleStorage', 'EthernetInterfaces'];
   stub.set(system, {

@@ -12,8 +12,8 @@ interface IdlePeriod {
 }
 
 /**
- * The idle connections of many BMCs. They are closed after the idle timeout, and earlier, the longest idle first, when there
- * are more than `maxIdle`.
+ * BMCs with idle connections. These are closed after the idle timeout, and earlier, the longest idle first, when more than
+ * `maxIdle` BMCs have some.
  */
 export class IdleConnections {
   readonly #clock: Clock;

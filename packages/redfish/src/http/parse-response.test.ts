@@ -6,7 +6,7 @@ import { RedfishError } from '../errors.ts';
 const context = { origin: 'https://10.0.0.7:443', method: 'GET', path: '/redfish/v1/' };
 const responseOf = (status: number, text: string) => ({ status, headers: {}, text });
 
-test('the words of the parser, which tell where, are passed on', () => {
+test('the error of the JSON parser, with the position, is in the message', () => {
   assert.throws(
     () => jsonOf(responseOf(200, '{"Name": "BM'), context),
     (error) => {
@@ -19,7 +19,7 @@ test('the words of the parser, which tell where, are passed on', () => {
   );
 });
 
-test('a character that is cut in half does not make the text unreadable', () => {
+test('an excerpt that ends within a surrogate pair is valid text', () => {
   const { message } = errorFromResponse(responseOf(500, `${'x'.repeat(299)}😀 and more`), context, 0);
   assert.ok(message.isWellFormed());
   assert.match(message, /x\uFFFD…$/);

@@ -6,12 +6,12 @@ import { PriorityRequestQueue } from './priority-request-queue.ts';
 import type { Priority } from './request.ts';
 import { readSystem } from '../resources/systems.ts';
 
-test('at most four requests are on their way to a BMC at the same time', async () => {
+test('a BMC receives at most four concurrent requests', async () => {
   await using stub = await StubBmc.start();
   await using bmc = openStubClient(stub);
   await readSystem(bmc, '/redfish/v1/Systems/1');
   const held: ServerResponse[] = [];
-  // Answers come in fours: were fewer let through, this would never end.
+  // Answers four at a time, so that the test ends only if four requests are admitted.
   stub.intercept = (_request, response) => {
     if (held.push(response) === 4) {
       for (const one of held.splice(0)) json(one, 200, { '@odata.id': '/redfish/v1/Systems/1' });
@@ -24,7 +24,7 @@ test('at most four requests are on their way to a BMC at the same time', async (
   assert.ok(stub.connections <= 5, `${stub.connections} connections`);
 });
 
-test('urgent requests overtake those that wait', async () => {
+test('queued requests start in the order of their priority', async () => {
   await using stub = await StubBmc.start();
   const { promise: open, resolve } = Promise.withResolvers<void>();
   const order: string[] = [];
@@ -50,7 +50,7 @@ test('urgent requests overtake those that wait', async () => {
   assert.deepEqual(order, ['first', 'power', 'power2', 'boot', 'inventory', 'telemetry']);
 });
 
-test('whoever gives up while waiting leaves the queue', async () => {
+test('an aborted request leaves the queue', async () => {
   const queue = new PriorityRequestQueue({ clock: wallClock, inFlight: 1, gapAfterPowerMs: 0 });
   const { promise: open, resolve } = Promise.withResolvers<void>();
   const abortController = new AbortController();
@@ -68,7 +68,7 @@ test('whoever gives up while waiting leaves the queue', async () => {
   assert.deepEqual(ran, ['third']);
 });
 
-test('after a power action nothing is sent for the configured time', async () => {
+test('no request starts in the configured time after a power action', async () => {
   const clock = new FakeClock();
   const queue = new PriorityRequestQueue({ clock, inFlight: 4, gapAfterPowerMs: 0 });
   queue.pause(1_000);
@@ -83,7 +83,7 @@ test('after a power action nothing is sent for the configured time', async () =>
   assert.equal(ran, true);
 });
 
-test('a failed piece of work makes room for the next', async () => {
+test('a failed request frees its slot', async () => {
   const queue = new PriorityRequestQueue({ clock: wallClock, inFlight: 1, gapAfterPowerMs: 0 });
   await assert.rejects(
     queue.run('boot', undefined, () => Promise.reject(new Error('no'))),

@@ -6,7 +6,7 @@ import { readSystem } from '../resources/systems.ts';
 
 const system = '/redfish/v1/Systems/1';
 
-test('an observer hears each request begin and end, and by which error', async () => {
+test('an observer receives the start and the end of each request, with its error', async () => {
   await using stub = await StubBmc.start();
   const events: string[] = [];
   let inFlight = 0;
@@ -34,5 +34,5 @@ test('an observer hears each request begin and end, and by which error', async (
   };
   await assert.rejects(readSystem(bmc, system), { code: 'Unreachable' });
   assert.deepEqual(new Set(events), new Set(['GET 200 fine', 'GET 403 Forbidden', 'GET no answer Unreachable']));
-  assert.equal(inFlight, 0, 'what began has ended');
+  assert.equal(inFlight, 0, 'every started request has ended');
 });

@@ -6,7 +6,7 @@ import { readSystem } from '../resources/systems.ts';
 const system = '/redfish/v1/Systems/1';
 const reset = `${system}/Actions/ComputerSystem.Reset`;
 
-/** Fails the first requests to a path, then lets the BMC answer. */
+/** Fails the first requests to a path; the stub answers later ones. */
 function failFirst(times: number, path: string, fail: Intercept): Intercept {
   let left = times;
   return (request, response) => {
@@ -28,7 +28,7 @@ const resetConnection: Intercept = (_request, response) => {
   return true;
 };
 
-test('a read that the BMC puts off is repeated when the BMC wants it', async () => {
+test('a read with status 503 is repeated after its Retry-After', async () => {
   await using stub = await StubBmc.start();
   const clock = new FakeClock();
   stub.intercept = failFirst(2, system, busy(503, { 'retry-after': '3' }));
@@ -37,7 +37,7 @@ test('a read that the BMC puts off is repeated when the BMC wants it', async () 
   assert.deepEqual(clock.slept, [3_000, 3_000]);
 });
 
-test('too many requests are answered with a pause', async () => {
+test('a read with status 429 is repeated after a growing pause', async () => {
   await using stub = await StubBmc.start();
   const clock = new FakeClock();
   stub.intercept = failFirst(2, system, busy(429));
@@ -46,7 +46,7 @@ test('too many requests are answered with a pause', async () => {
   assert.deepEqual(clock.slept, [175, 700]);
 });
 
-test('a BMC that stays busy is given up after three tries, and the caller learns when to come back', async () => {
+test('a BMC that stays busy fails the request after three attempts, with retryAfterMs', async () => {
   await using stub = await StubBmc.start();
   const clock = new FakeClock();
   const inFiveSeconds = () => new Date(clock.now() + 5_000).toUTCString();
@@ -57,7 +57,7 @@ test('a BMC that stays busy is given up after three tries, and the caller learns
   assert.equal(stub.count(`GET ${system}`), 3);
 });
 
-test('a BMC that wants a long pause gets it from the caller', async () => {
+test('a long Retry-After is returned to the caller', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = failFirst(1, system, busy(503, { 'retry-after': '120' }));
   await using bmc = openStubClient(stub, { clock: new FakeClock() });
@@ -65,7 +65,7 @@ test('a BMC that wants a long pause gets it from the caller', async () => {
   assert.equal(stub.count(`GET ${system}`), 1);
 });
 
-test('a read whose connection breaks is repeated', async () => {
+test('a read with a broken connection is repeated', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = failFirst(2, system, resetConnection);
   await using bmc = openStubClient(stub, { clock: new FakeClock() });
@@ -73,7 +73,7 @@ test('a read whose connection breaks is repeated', async () => {
   assert.equal(stub.count(`GET ${system}`), 3);
 });
 
-test('a reset is never sent twice, whatever goes wrong', async () => {
+test('a reset is never sent twice after any failure', async () => {
   for (const fail of [resetConnection, busy(503, { 'retry-after': '1' }), busy(429), busy(500)]) {
     await using stub = await StubBmc.start();
     stub.intercept = failFirst(1, reset, fail);
@@ -83,7 +83,7 @@ test('a reset is never sent twice, whatever goes wrong', async () => {
   }
 });
 
-test('a reset that an expired session prevented is sent in a new one', async () => {
+test('a reset with an expired session is sent again with a new one', async () => {
   await using stub = await StubBmc.start();
   await using bmc = openStubClient(stub);
   await readSystem(bmc, system);
@@ -92,14 +92,14 @@ test('a reset that an expired session prevented is sent in a new one', async () 
   assert.equal(stub.count(`POST ${reset}`), 2, 'refused with 401, then accepted');
 });
 
-test('a change is guarded by the ETag that was seen', async () => {
+test('a change carries the ETag of the read', async () => {
   await using stub = await StubBmc.start();
   await using bmc = openStubClient(stub);
   await bmc.patch(system, { AssetTag: 'a' }, { ifMatch: '"1"' });
   assert.equal(stub.received.at(-1)?.headers['if-match'], '"1"');
 });
 
-/** Requires the ETag that it shows, or none. */
+/** Rejects a change with 412 by its ETag. */
 const guarded =
   (etagOf: () => string, isAccepted: (ifMatch: string | undefined) => boolean): Intercept =>
   ({ method, headers }, response) => {
@@ -109,7 +109,7 @@ const guarded =
     return true;
   };
 
-test('a change after somebody else changed the resource is repeated with the new ETag', async () => {
+test('a change of a resource that changed meanwhile is repeated with the new ETag', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = guarded(
     () => '"2"',
@@ -117,11 +117,15 @@ test('a change after somebody else changed the resource is repeated with the new
   );
   await using bmc = openStubClient(stub);
   await bmc.patch(system, { AssetTag: 'a' }, { ifMatch: '"1"' });
-  const patches = stub.received.filter(({ method }) => method === 'PATCH').map(({ headers }) => headers['if-match']);
-  assert.deepEqual(patches, ['"1"', '"2"']);
+  const sent = stub.received.slice(-3).map(({ method, headers }) => [method, headers['if-match']]);
+  assert.deepEqual(sent, [
+    ['PATCH', '"1"'],
+    ['GET', undefined],
+    ['PATCH', '"2"'],
+  ]);
 });
 
-test('a BMC that does not accept its own ETag gets the change without', async () => {
+test('a change is repeated without an ETag when the BMC rejects its own', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = guarded(
     () => '"1"',

@@ -20,7 +20,7 @@ import { TlsContexts } from './tls-contexts.ts';
 
 const system = '/redfish/v1/Systems/1';
 
-/** Conversations that go on beside each other, so that all that can be shared is shared. */
+/** Clients that are open at the same time, so that they share what can be shared. */
 async function startStubs() {
   const stack = new AsyncDisposableStack();
   const tlsContexts = new TlsContexts();
@@ -40,7 +40,7 @@ async function startStubs() {
   return { stub, otherStub, elsewhere, readThrough, tlsContexts, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-test('each BMC is judged by its own CA, whoever was trusted or refused beside it', async () => {
+test('each BMC is verified with its own CA, independent of other BMCs', async () => {
   await using stubs = await startStubs();
   const { stub, otherStub, readThrough } = stubs;
   const outcomes = [
@@ -54,10 +54,10 @@ test('each BMC is judged by its own CA, whoever was trusted or refused beside it
   ];
   const untrusted = 'TlsUntrusted';
   assert.deepEqual(outcomes, ['trusted', 'trusted', untrusted, untrusted, untrusted, 'trusted', untrusted]);
-  assert.equal(stubs.tlsContexts.size, 4, 'one for each bundle, and one for none');
+  assert.equal(stubs.tlsContexts.size, 4, 'one for each bundle, and one without a bundle');
 });
 
-test('a name, a pinned certificate and verification that is off count for one BMC alone', async () => {
+test('a host name, a pinned certificate and disabled verification apply to one BMC only', async () => {
   await using stubs = await startStubs();
   const { stub, otherStub, elsewhere, readThrough } = stubs;
   assert.equal(await readThrough(elsewhere, { caPem, insecureSkipVerify: true }), 'trusted');
@@ -70,11 +70,11 @@ test('a name, a pinned certificate and verification that is off count for one BM
     'another than the pinned one',
   );
   assert.equal(await readThrough(otherStub, { insecureSkipVerify: true }), 'trusted');
-  assert.equal(await readThrough(stub, {}), 'TlsUntrusted', 'of no CA that Node knows');
+  assert.equal(await readThrough(stub, {}), 'TlsUntrusted', 'issued by no CA of Node');
   assert.equal(stubs.tlsContexts.size, 2);
 });
 
-test('a CA that was changed is asked from then on, and the former one is forgotten with the last who trusted it', async () => {
+test('a changed CA applies to later connections, and the former context is released by its last user', async () => {
   await using stub = await StubBmc.start({ tls: { key: keyPem, cert: certPem } });
   const tlsContexts = new TlsContexts();
   const openClient = (ca: string) =>
@@ -96,8 +96,8 @@ test('a CA that was changed is asked from then on, and the former one is forgott
 });
 
 for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] satisfies SecureVersion[]) {
-  test(`no ${maxVersion} session of one connection is offered on another, be it to the same BMC or to its neighbour`, async () => {
-    // Each would take the tickets of the other, so a session that is offered is resumed.
+  test(`no ${maxVersion} session of a connection is resumed on another, to the same or another BMC`, async () => {
+    // Each accepts the tickets of the other, so an offered session would be resumed.
     const ticketKeys = randomBytes(48);
     const start = (cert: string) => StubBmc.start({ tls: { key: keyPem, cert, ticketKeys, maxVersion } });
     await using first = await start(certPem);
@@ -105,7 +105,7 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] satisfies SecureVersion[]) {
     const tlsContexts = new TlsContexts();
     for (const stub of [first, second, first]) {
       await using bmc = openStubClient(stub, { endpoint: { ...stub.endpoint, tls: { caPem } }, tlsContexts });
-      // Two POSTs, and each has a connection of its own.
+      // Two POSTs, each with a connection of its own.
       await resetSystem(bmc, system, 'On');
     }
     assert.deepEqual([first.resumed, second.resumed], [0, 0]);

@@ -16,7 +16,7 @@ test('connections are kept between requests', async () => {
   assert.ok(stub.connections <= 2, `${stub.connections} connections`);
 });
 
-test('a POST opens a connection of its own, which serves what follows', async () => {
+test('a POST opens a connection of its own, which later requests reuse', async () => {
   await using stub = await StubBmc.start({ sessions: false });
   await using bmc = openStubClient(stub);
   await readSystem(bmc, system);
@@ -27,11 +27,11 @@ test('a POST opens a connection of its own, which serves what follows', async ()
   assert.equal(stub.connections, opened + 1, 'both were kept');
 });
 
-test('after a burst two connections are kept', async () => {
+test('two connections are kept after a burst', async () => {
   await using stub = await StubBmc.start({ sessions: false });
   await using bmc = openStubClient(stub);
   const burst = (count: number) => Promise.all(Array.from({ length: count }, () => readSystem(bmc, system)));
-  // Until the password is known to work requests go one by one.
+  // Requests are sent one by one until the password is verified.
   await burst(1);
   await burst(4);
   const opened = stub.connections;
@@ -42,7 +42,7 @@ test('after a burst two connections are kept', async () => {
   assert.equal(stub.connections, opened + 2);
 });
 
-test('connections are closed after ten seconds of silence, and opened again', async () => {
+test('connections are closed after ten idle seconds, and opened again', async () => {
   await using stub = await StubBmc.start({ sessions: false });
   const clock = new FakeClock();
   await using bmc = openStubClient(stub, { clock });
@@ -52,13 +52,13 @@ test('connections are closed after ten seconds of silence, and opened again', as
     clock.advance(pauseMs);
     await readSystem(bmc, system);
   }
-  assert.equal(stub.connections, opened, 'no silence was long enough');
+  assert.equal(stub.connections, opened, 'no idle period was long enough');
   clock.advance(10_000);
   await readSystem(bmc, system);
   assert.equal(stub.connections, opened + 1);
 });
 
-test('of BMCs that are silent only so many keep their connections, and that which is silent longest gives way', async () => {
+test('the number of idle connections is limited, and the longest idle ones are closed first', async () => {
   const clock = new FakeClock();
   const idleConnections = new IdleConnections({ clock, maxIdle: 2 });
   await using stack = new AsyncDisposableStack();
@@ -73,13 +73,13 @@ test('of BMCs that are silent only so many keep their connections, and that whic
   assert.deepEqual(
     [first, second, third].map(({ stub }) => stub.connections),
     opened,
-    'the second gave way',
+    'the second BMC lost its connections',
   );
   await readSystem(second.bmc, system);
   assert.equal(second.stub.connections, (opened[1] ?? 0) + 1);
 });
 
-test('a BMC that closes every connection is understood', async () => {
+test('requests to a BMC that closes every connection succeed', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = (_request, response) => {
     response.setHeader('connection', 'close');
@@ -90,7 +90,7 @@ test('a BMC that closes every connection is understood', async () => {
   await bmc.post(`${system}/Actions/ComputerSystem.Reset`, { ResetType: 'On' });
 });
 
-test('a BMC that closes connections without a word is understood', async () => {
+test('requests to a BMC that closes connections without announcing it succeed', async () => {
   await using stub = await StubBmc.start({ sessions: false });
   stub.intercept = (_request, response) => {
     response.on('finish', () => response.socket?.end());
@@ -104,14 +104,14 @@ test('a BMC that closes connections without a word is understood', async () => {
   assert.equal(stub.received.filter(({ method }) => method === 'POST').length, 5);
 });
 
-test('a BMC that hangs is given up at the deadline', async () => {
+test('a request to a BMC that hangs ends at the deadline', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ path }) => path === system;
   await using bmc = openStubClient(stub);
   await assert.rejects(readSystem(bmc, system, { deadlineMs: 30 }), { code: 'TimedOut', retry: 'later' });
 });
 
-test('an answer that drips is given up at the deadline', async () => {
+test('a response that arrives too slowly ends at the deadline', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ path }, response) => {
     if (path !== system) return false;
@@ -123,7 +123,7 @@ test('an answer that drips is given up at the deadline', async () => {
   await assert.rejects(readSystem(bmc, system, { deadlineMs: 30 }), { code: 'TimedOut' });
 });
 
-test('the signal of a caller ends the call with its reason', async () => {
+test('the signal of a caller ends the request with its reason', async () => {
   await using stub = await StubBmc.start();
   const reason = new Error('shutting down');
   const abortController = new AbortController();
@@ -135,7 +135,7 @@ test('the signal of a caller ends the call with its reason', async () => {
   await assert.rejects(readSystem(bmc, system, { signal: abortController.signal }), reason);
 });
 
-test('an address where nothing listens is unreachable', async () => {
+test('an address without a listener is Unreachable', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   // A server that listens on TCP has an address with a port.
@@ -154,7 +154,7 @@ const garbage: Record<string, string> = {
   'an object that is no resource': '{}',
 };
 for (const [what, body] of Object.entries(garbage)) {
-  test(`${what} is a bad answer`, async () => {
+  test(`${what} is BadAnswer`, async () => {
     await using stub = await StubBmc.start();
     stub.intercept = ({ path }, response) => {
       if (path === system) response.writeHead(200, { 'content-type': 'application/json' }).end(body);
@@ -166,7 +166,7 @@ for (const [what, body] of Object.entries(garbage)) {
   });
 }
 
-test('a body that ends before its announced length is not taken for an answer', async () => {
+test('a body that ends before its content length is an error', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ path }, response) => {
     if (path !== system) return false;
@@ -180,7 +180,7 @@ test('a body that ends before its announced length is not taken for an answer', 
   );
 });
 
-test('an answer without end is cut off at the limit', async () => {
+test('an endless response ends at the size limit', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ path }, response) => {
     if (path !== system) return false;
@@ -196,7 +196,7 @@ test('an answer without end is cut off at the limit', async () => {
   await assert.rejects(readSystem(bmc, system), { code: 'BadAnswer', message: /100000 bytes/ });
 });
 
-test('a compressed answer is understood, although none was asked for', async () => {
+test('an unrequested compressed response is decompressed', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ path }, response) => {
     if (path !== system) return false;
@@ -210,7 +210,7 @@ test('a compressed answer is understood, although none was asked for', async () 
   assert.equal(state.etag, '"abc"');
 });
 
-test('a redirect is followed at the address we were given, whatever host it names', async () => {
+test('a redirect is followed at the configured address, whatever host it names', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ path }, response) => {
     if (path === '/old') json(response, 301, undefined, { location: `https://attacker.example${system}` });
@@ -220,7 +220,7 @@ test('a redirect is followed at the address we were given, whatever host it name
   assert.equal((await readSystem(bmc, '/old')).uri, system);
 });
 
-test('redirects in a circle end in an error', async () => {
+test('a redirect loop ends in an error', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ path }, response) => {
     if (path === system) json(response, 302, undefined, { location: system });
@@ -239,7 +239,7 @@ const statuses: Record<number, string> = {
   503: 'Busy',
 };
 for (const [status, code] of Object.entries(statuses)) {
-  test(`HTTP ${status} is ${code} and says what the BMC said`, async () => {
+  test(`HTTP ${status} is ${code} with the explanation of the BMC`, async () => {
     await using stub = await StubBmc.start();
     stub.intercept = ({ path }, response) => {
       const info = [{ MessageId: 'Base.1.8.Trouble', Message: 'The fan is on fire.' }];
@@ -256,7 +256,7 @@ for (const [status, code] of Object.entries(statuses)) {
   });
 }
 
-test('plain text that is labelled JSON is quoted in the error', async () => {
+test('plain text with the content type of JSON is quoted in the error', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ path }, response) => {
     if (path === system) response.writeHead(400, { 'content-type': 'application/json' }).end('Bad  boot\n device');
@@ -266,7 +266,7 @@ test('plain text that is labelled JSON is quoted in the error', async () => {
   await assert.rejects(readSystem(bmc, system), { code: 'HttpError', status: 400, message: /400: Bad boot device$/ });
 });
 
-test('what is created is found under a path, although the BMC names a host of its own', async () => {
+test('the location of a created resource is a path, also when the BMC names a host of its own', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ path }, response) => {
     if (path === '/tasks')

@@ -33,28 +33,29 @@ async function isRejected(cert: string, tls: BmcTls, reason: RegExp): Promise<vo
 
 test('a certificate of the configured CA is trusted', () => isTrusted(certPem, { caPem }));
 
-test('a certificate of an unknown CA is refused, and the error names it and the ways out', () =>
+test('a certificate of an unknown CA is rejected, and the error names the certificate and the remedies', () =>
   isRejected(certPem, {}, /no CA of this system issued it.*caBundle.*fingerprint.*insecureSkipVerify/));
 
-test('a certificate for another name is refused', () =>
+test('a certificate for another name is rejected', () =>
   isRejected(elsewherePem, { caPem }, /not issued for 127\.0\.0\.1/));
 
-test('an expired certificate is refused', () => isRejected(expiredPem, { caPem }, /it has expired/));
+test('an expired certificate is rejected', () => isRejected(expiredPem, { caPem }, /it has expired/));
 
-test('a pinned certificate is trusted whoever issued it', () => isTrusted(certPem, { fingerprint: certFingerprint }));
+test('a pinned certificate is trusted with any issuer', () => isTrusted(certPem, { fingerprint: certFingerprint }));
 
-test('a fingerprint may be written in small letters without colons', () =>
+test('a fingerprint in lower case without colons is accepted', () =>
   isTrusted(certPem, { fingerprint: certFingerprint.replaceAll(':', '').toLowerCase() }));
 
-test('another certificate than the pinned one is refused, even one of the configured CA', () =>
+test('another certificate than the pinned one is rejected, even one of the configured CA', () =>
   isRejected(elsewherePem, { caPem, fingerprint: certFingerprint }, /pinned fingerprint is/));
 
-test('any certificate is taken when verification is off', () => isTrusted(expiredPem, { insecureSkipVerify: true }));
+test('any certificate is accepted when verification is disabled', () =>
+  isTrusted(expiredPem, { insecureSkipVerify: true }));
 
-test('nobody is trusted by a CA bundle that holds no certificate', () =>
+test('a CA bundle without certificates trusts no BMC', () =>
   isRejected(certPem, { caPem: 'see the wiki' }, /no CA of the configured bundle issued it/));
 
-test('TLS where the BMC speaks plain HTTP is unreachable, with a hint', async () => {
+test('TLS to a plain HTTP port is Unreachable, with a hint', async () => {
   await using stub = await StubBmc.start();
   await using bmc = openStubClient(stub, { endpoint: { ...stub.endpoint, scheme: 'https' } });
   await assert.rejects(readSystem(bmc, system), { code: 'Unreachable', message: /is the scheme http\?/ });

@@ -21,7 +21,7 @@ const changes = (stub: StubBmc) =>
     .filter(({ method, path }) => method !== 'GET' && path.startsWith(accounts))
     .map(({ method, path, body }) => [method, path, body]);
 
-/** Accounts are slots: nothing can be created or deleted. */
+/** A BMC with fixed account slots: POST and DELETE are rejected. */
 function withSlots(stub: StubBmc): void {
   stub.intercept = ({ method, path }, response) => {
     const isRejected = (method === 'POST' || method === 'DELETE') && path.startsWith(accounts);
@@ -30,7 +30,7 @@ function withSlots(stub: StubBmc): void {
   };
 }
 
-test('the account service tells its bounds', async () => {
+test('the account service is read with its bounds for passwords', async () => {
   await using stub = await stubWith({});
   await using bmc = openStubClient(stub);
   assert.deepEqual(await readAccountService(bmc), {
@@ -40,7 +40,7 @@ test('the account service tells its bounds', async () => {
   });
 });
 
-test('accounts are read with what is missing left out', async () => {
+test('accounts are read without their missing properties', async () => {
   await using stub = await stubWith({
     '1': { UserName: '', Enabled: false },
     '2': { UserName: 'root', RoleId: 'Administrator', PasswordExpiration: '2026-03-01T01:00:00+01:00' },
@@ -64,21 +64,21 @@ test('accounts are read with what is missing left out', async () => {
   );
 });
 
-test('an account that is there gets role, password and switch in one request', async () => {
+test('role, password and Enabled of an existing account are set in one request', async () => {
   await using stub = await stubWith({ '1': { UserName: 'root' }, '4': { UserName: 'operator', RoleId: 'ReadOnly' } });
   await using bmc = openStubClient(stub);
   await putAccount(bmc, desired);
   assert.deepEqual(changes(stub), [['PATCH', `${accounts}/4`, access]]);
 });
 
-test('an account that is missing is created', async () => {
+test('a missing account is created', async () => {
   await using stub = await stubWith({ '1': { UserName: 'root' } });
   await using bmc = openStubClient(stub);
   await putAccount(bmc, desired);
   assert.deepEqual(changes(stub), [['POST', accounts, { UserName: 'operator', ...access }]]);
 });
 
-test('where accounts are slots the first empty one is filled, but never the reserved first', async () => {
+test('the first empty slot is filled on a BMC with fixed slots, except the reserved slot 1', async () => {
   await using stub = await stubWith({
     '1': { UserName: '' },
     '2': { UserName: 'root' },
@@ -91,7 +91,7 @@ test('where accounts are slots the first empty one is filled, but never the rese
   assert.deepEqual(changes(stub).at(-1), ['PATCH', `${accounts}/3`, { UserName: 'operator', ...access }]);
 });
 
-test('where every slot is taken the error says so', async () => {
+test('a BMC without an empty slot is NotSupported', async () => {
   await using stub = await stubWith({ '1': { UserName: '' }, '2': { UserName: 'root' } });
   withSlots(stub);
   await using bmc = openStubClient(stub);
@@ -102,7 +102,7 @@ test('where every slot is taken the error says so', async () => {
   });
 });
 
-test('an account is deleted by its name and id, and one that is not there is done', async () => {
+test('an account is deleted by its name and id, and a missing one is no error', async () => {
   await using stub = await stubWith({ '1': { UserName: 'root' }, '4': { UserName: 'operator' } });
   await using bmc = openStubClient(stub);
   assert.equal(await deleteAccount(bmc, { userName: 'operator', id: '5' }), 'missing');
@@ -112,7 +112,7 @@ test('an account is deleted by its name and id, and one that is not there is don
   assert.deepEqual(changes(stub), [['DELETE', `${accounts}/4`, undefined]]);
 });
 
-test('a slot that cannot be deleted is emptied and switched off', async () => {
+test('a slot that cannot be deleted is emptied and disabled', async () => {
   await using stub = await stubWith({ '4': { UserName: 'operator' } });
   withSlots(stub);
   await using bmc = openStubClient(stub);
@@ -120,7 +120,7 @@ test('a slot that cannot be deleted is emptied and switched off', async () => {
   assert.deepEqual(changes(stub).at(-1), ['PATCH', `${accounts}/4`, { UserName: '', Enabled: false }]);
 });
 
-test('an account that vanishes while it is deleted is done', async () => {
+test('an account that disappears during the deletion is no error', async () => {
   await using stub = await stubWith({ '4': { UserName: 'operator' } });
   stub.intercept = ({ method }, response) => {
     if (method === 'DELETE') json(response, 404, {});
@@ -136,7 +136,7 @@ for (const messageFor of [
   (text: string) => `Rejected: ${JSON.stringify({ Password: text })}`,
   (text: string) => `${'x'.repeat(293)} ${text}`,
 ]) {
-  test('a BMC that repeats the password it refuses does not get it into the error', async () => {
+  test('the error of a rejected password does not contain it, although the BMC repeats it', async () => {
     await using stub = await stubWith({ '4': { UserName: 'operator' } });
     stub.intercept = ({ method }, response) => {
       const Message = messageFor(desired.password.reveal());
@@ -159,7 +159,7 @@ const loginOptions = (stub: StubBmc, password: string) => ({
 
 for (const sessions of [true, false]) {
   const kind = sessions ? 'a session' : 'Basic';
-  test(`a login is tried once by ${kind}, and leaves nothing behind`, async () => {
+  test(`a login is tried once with ${kind}, and leaves no session open`, async () => {
     await using stub = await StubBmc.start({ sessions });
     assert.equal(await tryLogin(loginOptions(stub, 'calvin')), 'accepted');
     assert.equal(stub.tokens.size, 0);
@@ -169,7 +169,7 @@ for (const sessions of [true, false]) {
   });
 }
 
-test('an account that may log in but read nothing has the right password', async () => {
+test('an account with the right to log in but not to read has the right password', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ path }, response) => {
     if (path === '/redfish/v1/Systems') json(response, 403, {});
@@ -178,7 +178,7 @@ test('an account that may log in but read nothing has the right password', async
   assert.equal(await tryLogin(loginOptions(stub, 'calvin')), 'accepted');
 });
 
-test('an account that may not log in is told from a wrong password', async () => {
+test('an account without the right to log in is distinguished from a wrong password', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ method }, response) => {
     if (method === 'POST') json(response, 403, {});
@@ -187,7 +187,7 @@ test('an account that may not log in is told from a wrong password', async () =>
   assert.equal(await tryLogin(loginOptions(stub, 'calvin')), 'forbidden');
 });
 
-test('a BMC that is not there says nothing about the password', async () => {
+test('an unreachable BMC rejects the call instead of the password', async () => {
   const stub = await StubBmc.start();
   const options = loginOptions(stub, 'calvin');
   await stub[Symbol.asyncDispose]();

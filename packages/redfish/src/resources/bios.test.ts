@@ -9,7 +9,7 @@ const target = `${bios}/Actions/Oem.Reset`;
 const task = '/redfish/v1/TaskService/Tasks/7';
 const offered = { Actions: { '#Bios.ResetBios': { target } } };
 
-/** A system whose BIOS is the resource; undefined: it has none. */
+/** A system with this Bios resource; undefined: without one. */
 async function openFixture(resource: object | undefined) {
   const stack = new AsyncDisposableStack();
   const stub = stack.use(await StubBmc.start());
@@ -20,7 +20,7 @@ async function openFixture(resource: object | undefined) {
   return { stub, bmc, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-test('the reset is posted to the target that the BIOS names', async () => {
+test('the reset is sent to the target of the action', async () => {
   await using fixture = await openFixture(offered);
   assert.equal(await resetBios(fixture.bmc, uri), undefined);
   assert.equal(fixture.stub.count(`POST ${target}`), 1);
@@ -30,22 +30,27 @@ for (const [title, resource] of [
   ['without a BIOS resource', undefined],
   ['whose BIOS has no such action', { Actions: {} }],
 ] as const) {
-  test(`a system ${title} is told to be unable, and nothing is sent`, async () => {
+  test(`a system ${title} is NotSupported, and nothing is sent`, async () => {
     await using fixture = await openFixture(resource);
     await assert.rejects(resetBios(fixture.bmc, uri), { code: 'NotSupported', message: /#Bios.ResetBios/ });
     assert.ok(fixture.stub.received.every(({ method, path }) => method === 'GET' || path.endsWith('/Sessions')));
   });
 }
 
-test('another machine is left alone', async () => {
+test('no reset is sent to another machine than the expected one', async () => {
   await using fixture = await openFixture(offered);
   await assert.rejects(resetBios(fixture.bmc, uri, { expectedUuid: 'B' }), { code: 'IdentityMismatch' });
   assert.equal(fixture.stub.count(`POST ${target}`), 0);
 });
 
 const rejections: [string, object, number, string | undefined][] = [
-  ['refused because it is under way already counts', { ...offered, ResetBiosToDefaultsPending: true }, 409, undefined],
-  ['refused for another reason is an error', { ...offered, ResetBiosToDefaultsPending: false }, 409, 'HttpError'],
+  [
+    'rejected while one is pending counts as accepted',
+    { ...offered, ResetBiosToDefaultsPending: true },
+    409,
+    undefined,
+  ],
+  ['rejected for another reason is an error', { ...offered, ResetBiosToDefaultsPending: false }, 409, 'HttpError'],
   ['answered by 500 is an error', { ...offered, ResetBiosToDefaultsPending: true }, 500, 'HttpError'],
 ];
 for (const [title, resource, status, code] of rejections) {
@@ -78,24 +83,24 @@ for (const [title, headers, body] of [
 }
 
 const states: [title: string, isPending: boolean | undefined, task: object | undefined, kind: string][] = [
-  ['pending', true, undefined, 'Pending'],
-  ['pending, although its task is over', true, { TaskState: 'Completed' }, 'Pending'],
-  ['no longer pending', false, undefined, 'Confirmed'],
-  ['nothing', undefined, undefined, 'Accepted'],
-  ['nothing, and a task that is over', undefined, { TaskState: 'Completed' }, 'Confirmed'],
-  ['nothing, and a task that runs', undefined, { TaskState: 'Running' }, 'Pending'],
-  ['no longer pending, and a task that failed', false, { TaskState: 'Exception' }, 'Failed'],
-  ['nothing, and a task without a state', undefined, {}, 'Accepted'],
+  ['a pending reset', true, undefined, 'Pending'],
+  ['a pending reset with a completed task', true, { TaskState: 'Completed' }, 'Pending'],
+  ['no pending reset', false, undefined, 'Confirmed'],
+  ['no state', undefined, undefined, 'Accepted'],
+  ['no state and a completed task', undefined, { TaskState: 'Completed' }, 'Confirmed'],
+  ['no state and a running task', undefined, { TaskState: 'Running' }, 'Pending'],
+  ['no pending reset and a failed task', false, { TaskState: 'Exception' }, 'Failed'],
+  ['no state and a task without a state', undefined, {}, 'Accepted'],
 ];
 for (const [title, isPending, resource, kind] of states) {
-  test(`a BMC that tells ${title} means ${kind}`, async () => {
+  test(`a BIOS reset is ${kind} when the BMC reports ${title}`, async () => {
     await using fixture = await openFixture({ ResetBiosToDefaultsPending: isPending });
     if (resource !== undefined) fixture.stub.set(task, resource);
     assert.equal((await readBiosReset(fixture.bmc, uri, resource && task)).kind, kind);
   });
 }
 
-test('a task that is forgotten tells nothing, and one that failed says why', async () => {
+test('a deleted task is ignored, and a failed one is reported with its messages', async () => {
   await using fixture = await openFixture({});
   assert.equal((await readBiosReset(fixture.bmc, uri, task)).kind, 'Accepted');
   fixture.stub.set(task, { TaskState: 'Exception', Messages: [{ Message: 'jumper is set' }, 'rubbish'] });

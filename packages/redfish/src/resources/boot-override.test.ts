@@ -7,7 +7,7 @@ import { bootFromDiskOnce, clearBootOverride, networkBootOnce, setBootOrder } fr
 const uri = '/redfish/v1/Systems/1';
 const settings = `${uri}/Settings`;
 
-/** What is changed on a system, as `PATCH path` and the Boot that was sent. */
+/** The changes of a system: path and body of each PATCH. */
 async function changes(
   resource: object,
   act: (bmc: Bmc, stub: StubBmc) => Promise<unknown>,
@@ -25,17 +25,17 @@ const pxe = { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Pxe'
 const modeUefi = { BootSourceOverrideMode: 'UEFI' };
 
 const modes: [string, string, string | undefined, object][] = [
-  ['Contoso', 'in UEFI mode is not told the mode', 'UEFI', {}],
+  ['Contoso', 'in UEFI mode receives no mode', 'UEFI', {}],
   ['Contoso', 'in legacy mode is switched to UEFI', 'Legacy', modeUefi],
-  ['Contoso', 'that reports no mode is not told one', undefined, {}],
-  ['Dell Inc.', 'in UEFI mode is not told the mode', 'UEFI', {}],
+  ['Contoso', 'without a mode receives none', undefined, {}],
+  ['Dell Inc.', 'in UEFI mode receives no mode', 'UEFI', {}],
   ['HPE', 'in legacy mode is switched to UEFI', 'Legacy', modeUefi],
-  ['Lenovo', 'in UEFI mode is not told the mode', 'UEFI', {}],
-  ['Supermicro', 'in UEFI mode is told so again', 'UEFI', modeUefi],
-  ['Supermicro', 'that reports no mode is not told one', undefined, {}],
+  ['Lenovo', 'in UEFI mode receives no mode', 'UEFI', {}],
+  ['Supermicro', 'in UEFI mode receives the mode again', 'UEFI', modeUefi],
+  ['Supermicro', 'without a mode receives none', undefined, {}],
 ];
 for (const [Manufacturer, what, BootSourceOverrideMode, added] of modes) {
-  test(`for a network boot a ${Manufacturer} system ${what}`, async () => {
+  test(`the network boot of a ${Manufacturer} system ${what}`, async () => {
     const resource = { Manufacturer, Boot: { BootSourceOverrideMode } };
     const sent = await changes(resource, (bmc) => networkBootOnce(bmc, uri, ['Pxe']));
     assert.deepEqual(sent, [[uri, { Boot: { ...pxe, ...added } }]]);
@@ -46,10 +46,10 @@ const http = { ...pxe, BootSourceOverrideTarget: 'UefiHttp' };
 const offering = (...targets: string[]) => ({ 'BootSourceOverrideTarget@Redfish.AllowableValues': targets });
 
 for (const [title, Boot, sent] of [
-  ['has the address from DHCP', { HttpBootUri: null }, http],
-  ['forgets the address that somebody left', { HttpBootUri: 'http://left/x.efi' }, { ...http, HttpBootUri: '' }],
-  ['is not sent where it is not offered, and the next one is', offering('Pxe', 'Hdd'), pxe],
-  ['is sent where nothing is said of what is offered', {}, http],
+  ['takes the address from DHCP', { HttpBootUri: null }, http],
+  ['clears an HttpBootUri that was left', { HttpBootUri: 'http://left/x.efi' }, { ...http, HttpBootUri: '' }],
+  ['is replaced by the next target when it is not offered', offering('Pxe', 'Hdd'), pxe],
+  ['is sent when no targets are advertised', {}, http],
 ] as const) {
   test(`UEFI HTTP boot ${title}`, async () => {
     const changed = await changes({ Boot }, (bmc) => networkBootOnce(bmc, uri, ['UefiHttp', 'Pxe']));
@@ -57,7 +57,7 @@ for (const [title, Boot, sent] of [
   });
 }
 
-test('a target that the BMC refuses although it offers it gives way to the next one, which says why', async () => {
+test('a target that the BMC offers and rejects is replaced by the next one, which reports the rejection', async () => {
   const sent = await changes({ Boot: offering('UefiHttp', 'Pxe') }, async (bmc, stub) => {
     stub.intercept = ({ method, body }, response) => {
       const isRejected = method === 'PATCH' && JSON.stringify(body).includes('UefiHttp');
@@ -84,18 +84,18 @@ test('a target that the BMC does not offer is not sent', async () => {
   assert.deepEqual(await changes({ Boot }, act), []);
 });
 
-test('the disk is booted once', async () => {
+test('the boot from disk is set once', async () => {
   const sent = await changes({ Boot: {} }, (bmc) => bootFromDiskOnce(bmc, uri));
   assert.deepEqual(sent, [[uri, { Boot: { ...pxe, BootSourceOverrideTarget: 'Hdd' } }]]);
 });
 
-test('an override that was not used is taken back, one that is none is left alone', async () => {
+test('an unused override is cleared, and a disabled one is not changed', async () => {
   const none = { BootSourceOverrideEnabled: 'Disabled', BootSourceOverrideTarget: 'None' };
   assert.deepEqual(await changes({ Boot: pxe }, (bmc) => clearBootOverride(bmc, uri)), [[uri, { Boot: none }]]);
   assert.deepEqual(await changes({ Boot: none }, (bmc) => clearBootOverride(bmc, uri)), []);
 });
 
-test('where an earlier override led is forgotten, also when it is over; a BMC that refuses that keeps it', async () => {
+test('the destination of an earlier override is cleared, unless the BMC rejects it', async () => {
   const none = { BootSourceOverrideEnabled: 'Disabled', BootSourceOverrideTarget: 'None' };
   const left = { HttpBootUri: 'http://elsewhere.example/', UefiTargetBootSourceOverride: 'PciRoot(0)', BootNext: '' };
   const emptied = { HttpBootUri: null, UefiTargetBootSourceOverride: null };
@@ -116,19 +116,19 @@ test('where an earlier override led is forgotten, also when it is over; a BMC th
   assert.deepEqual(sent, [uri, { Boot: none }]);
 });
 
-test('the boot order keeps the other devices behind, and the override is not touched', async () => {
+test('the other devices follow in the boot order, and the override is not changed', async () => {
   const Boot = { ...pxe, BootOrder: ['a', 'b', 'c'] };
   assert.deepEqual(await changes({ Boot }, (bmc) => setBootOrder(bmc, uri, ['c', 'a'])), [
     [uri, { Boot: { BootOrder: ['c', 'a', 'b'] } }],
   ]);
 });
 
-test('a boot order that begins as wanted is left alone', async () => {
+test('a boot order that begins with the devices is not sent', async () => {
   const Boot = { BootOrder: ['a', 'b', 'c'] };
   assert.deepEqual(await changes({ Boot }, (bmc) => setBootOrder(bmc, uri, ['a', 'b'])), []);
 });
 
-test('a boot order that waits for the next start is not sent again', async () => {
+test('a pending boot order is not sent again', async () => {
   const resource = {
     Boot: { BootOrder: ['a', 'b'] },
     '@Redfish.Settings': { SettingsObject: { '@odata.id': settings } },
@@ -138,7 +138,7 @@ test('a boot order that waits for the next start is not sent again', async () =>
   assert.deepEqual(await changes(resource, set, more), []);
 });
 
-test('a BMC that takes boot changes only on the settings object gets them there, guarded by its ETag', async () => {
+test('a BMC that accepts boot changes only on the settings object receives them there, with its ETag', async () => {
   const resource = { Boot: {}, '@Redfish.Settings': { SettingsObject: { '@odata.id': settings } } };
   const more = { [settings]: { '@odata.etag': '"s"' } };
   const sent = await changes(
@@ -160,7 +160,7 @@ test('a BMC that takes boot changes only on the settings object gets them there,
   );
 });
 
-test('a refusal is an error where there is no settings object', async () => {
+test('a rejection is an error without a settings object', async () => {
   const act = (bmc: Bmc, stub: StubBmc) => {
     stub.intercept = ({ method }, response) => {
       if (method === 'PATCH') json(response, 400, { error: { message: 'no' } });
@@ -172,9 +172,9 @@ test('a refusal is an error where there is no settings object', async () => {
 });
 
 for (const [title, did, status, outcome] of [
-  ['set although the BMC says 500 counts', true, 500, 'fulfilled'],
-  ['not set when the BMC says 500 is an error', false, 500, 'rejected'],
-  ['refused is not looked at again', true, 400, 'rejected'],
+  ['set in spite of a status 500 is a success', true, 500, 'fulfilled'],
+  ['not set with a status 500 is an error', false, 500, 'rejected'],
+  ['rejected is not read again', true, 400, 'rejected'],
 ] as const) {
   test(`an override that was ${title}`, async () => {
     await using stub = await StubBmc.start();

@@ -10,7 +10,7 @@ const systems = '/redfish/v1/Systems';
 const expand = { NoLinks: true, ExpandAll: true, Levels: true, MaxLevels: 3 };
 const blades = { '10': { UUID: 'c' }, '2': { UUID: 'b' }, '1': { UUID: 'a' } };
 
-test('members come along in one request where the BMC expands', async () => {
+test('members are read in one request when the BMC expands', async () => {
   await using stub = await StubBmc.start({ expand });
   stub.collection(systems, blades);
   await using bmc = openStubClient(stub);
@@ -23,7 +23,7 @@ test('members come along in one request where the BMC expands', async () => {
   assert.deepEqual(stub.log.slice(2), [`GET ${systems}?$expand=.`]);
 });
 
-test('members are read one by one where it does not', async () => {
+test('members are read one by one when the BMC does not expand', async () => {
   await using stub = await StubBmc.start();
   stub.collection(systems, blades);
   await using bmc = openStubClient(stub);
@@ -34,14 +34,14 @@ test('members are read one by one where it does not', async () => {
   );
 });
 
-test('a BMC that can only expand everything is asked to do that', async () => {
+test('a BMC that advertises ExpandAll only is read with $expand=*', async () => {
   await using stub = await StubBmc.start({ expand: { ExpandAll: true } });
   await using bmc = openStubClient(stub);
   await readSystems(bmc);
   assert.equal(stub.log.at(-1), `GET ${systems}?$expand=*`);
 });
 
-test('a BMC that ignores the expansion it advertises is read member by member', async () => {
+test('a BMC that ignores its advertised $expand is read member by member', async () => {
   await using stub = await StubBmc.start({ expand });
   stub.intercept = ({ path }, response) => {
     if (path.includes('$expand')) json(response, 200, stub.resources.get(systems));
@@ -52,7 +52,7 @@ test('a BMC that ignores the expansion it advertises is read member by member', 
 });
 
 for (const status of [400, 404, 500, 501]) {
-  test(`a BMC that answers ${status} to the expansion it advertises is not asked for one again`, async () => {
+  test(`a BMC that answers ${status} to its advertised $expand is read without it afterwards`, async () => {
     await using stub = await StubBmc.start({ expand });
     stub.intercept = ({ path }, response) => {
       if (path.includes('$expand')) json(response, status, {});
@@ -65,7 +65,7 @@ for (const status of [400, 404, 500, 501]) {
   });
 }
 
-test('a collection that does not exist is an error, and expansion is still trusted', async () => {
+test('a missing collection is an error and does not disable $expand', async () => {
   await using stub = await StubBmc.start({ expand });
   stub.resources.delete(systems);
   await using bmc = openStubClient(stub);
@@ -73,7 +73,7 @@ test('a collection that does not exist is an error, and expansion is still trust
   assert.equal(bmc.expands, true);
 });
 
-test('pages are followed to the end', async () => {
+test('all pages of a collection are read', async () => {
   await using stub = await StubBmc.start();
   stub.collection(systems, { '1': { UUID: 'a' }, '2': { UUID: 'b' } });
   const next = { 'Members@odata.nextLink': `http://bmc.internal${systems}/page-2` };
@@ -86,7 +86,7 @@ test('pages are followed to the end', async () => {
 const blade = (id: string) => ({ '@odata.id': `${systems}/${id}` });
 
 for (const status of [400, 404, 405, 500, 501]) {
-  test(`a system that answers ${status} is left out and named, and the others are told`, async () => {
+  test(`a system that answers ${status} is left out and reported, and the others are read`, async () => {
     await using stub = await StubBmc.start();
     stub.collection(systems, blades);
     stub.intercept = ({ path }, response) => {
@@ -103,12 +103,12 @@ for (const status of [400, 404, 405, 500, 501]) {
       ['a', 'c'],
     );
     assert.deepEqual(unreadable, [`${systems}/2`]);
-    assert.equal(bmc.breaker, 'closed', 'it says nothing of the BMC');
+    assert.equal(bmc.breaker, 'closed', 'no failure of the BMC');
   });
 }
 
 for (const status of [401, 403, 429, 502, 503, 504]) {
-  test(`a system that answers ${status} speaks for the whole BMC`, async () => {
+  test(`a system that answers ${status} fails the list`, async () => {
     await using stub = await StubBmc.start();
     stub.collection(systems, blades);
     stub.intercept = ({ path }, response) => {
@@ -120,7 +120,7 @@ for (const status of [401, 403, 429, 502, 503, 504]) {
   });
 }
 
-test('a BMC that stops answering amid its systems is not one with fewer systems', async () => {
+test('a BMC that stops answering during the list fails it instead of shortening it', async () => {
   await using stub = await StubBmc.start();
   stub.collection(systems, blades);
   stub.intercept = ({ path }) => path === `${systems}/2`;
@@ -128,7 +128,7 @@ test('a BMC that stops answering amid its systems is not one with fewer systems'
   await assert.rejects(readSystems(bmc, { deadlineMs: 50 }), { code: 'TimedOut' });
 });
 
-test('systems of which none can be read are an error and not an empty BMC', async () => {
+test('a list whose systems are all unreadable is an error, not an empty list', async () => {
   await using stub = await StubBmc.start();
   stub.set(systems, { Members: [blade('gone'), blade('lost')] });
   await using bmc = openStubClient(stub);
@@ -138,7 +138,7 @@ test('systems of which none can be read are an error and not an empty BMC', asyn
   assert.deepEqual(unreadable, []);
 });
 
-test('an entry that refers to nothing is named by its place, and the others are told', async () => {
+test('an entry without a link is reported by its position, and the others are read', async () => {
   await using stub = await StubBmc.start();
   stub.set(`${systems}/1`, { UUID: 'a' });
   stub.set(systems, { Members: [null, blade('1'), {}, { '@odata.id': '' }] });
@@ -153,7 +153,7 @@ test('an entry that refers to nothing is named by its place, and the others are 
   );
 });
 
-test('accounts of which one cannot be read are an error: a list without it would be a lie', async () => {
+test('an unreadable account fails the list of accounts', async () => {
   await using stub = await StubBmc.start();
   const accountsUri = '/redfish/v1/AccountService/Accounts';
   stub.set(accountsUri, { Members: [{ '@odata.id': `${accountsUri}/1` }, { '@odata.id': `${accountsUri}/gone` }] });
@@ -162,7 +162,7 @@ test('accounts of which one cannot be read are an error: a list without it would
   await assert.rejects(readAccounts(bmc, { accountsUri }), { code: 'NotFound', message: /Accounts\/gone/ });
 });
 
-test('a system that is listed twice is read once', async () => {
+test('a system with two entries is read once', async () => {
   await using stub = await StubBmc.start();
   stub.set(systems, { Members: [blade('1'), { '@odata.id': `http://bmc.internal${systems}/1` }] });
   await using bmc = openStubClient(stub);
@@ -183,7 +183,7 @@ test('a page that was read before ends the collection', async () => {
 const many = (count: number, path: string) =>
   Array.from({ length: count }, (_, index) => ({ '@odata.id': `${path}/${index}` }));
 
-test('more systems or managers than any chassis has are refused before one is read', async () => {
+test('more systems or managers than any chassis has are rejected before one is read', async () => {
   await using stub = await StubBmc.start();
   await using bmc = openStubClient(stub);
   for (const [path, read] of [
@@ -199,7 +199,7 @@ test('more systems or managers than any chassis has are refused before one is re
   }
 });
 
-test('more members than any collection has are refused, however many pages they come in', async () => {
+test('more members than the limit are rejected, in any number of pages', async () => {
   await using stub = await StubBmc.start();
   const parts = '/redfish/v1/Systems/1/Processors';
   stub.set(parts, { Members: many(6_000, `${parts}/a`), 'Members@odata.nextLink': `${parts}?$skip=6000` });
@@ -211,7 +211,7 @@ test('more members than any collection has are refused, however many pages they 
   await assert.rejects(listMembers(bmc, parts), { message: /Processors: expected at most 10000 members, found 12000/ });
 });
 
-test('more pages than any collection has are refused', async () => {
+test('more pages than the limit are rejected', async () => {
   await using stub = await StubBmc.start();
   stub.intercept = ({ path }, response) => {
     if (!path.startsWith(systems)) return false;
@@ -223,7 +223,7 @@ test('more pages than any collection has are refused', async () => {
   await assert.rejects(listMembers(bmc, systems), { message: /Systems: expected at most 100 pages, found 101/ });
 });
 
-test('more text than any collection has is refused', async () => {
+test('more text than the limit is rejected', async () => {
   await using stub = await StubBmc.start();
   const Name = 'x'.repeat(7 * 1024 * 1024);
   const page = (next?: string) => ({ Name, Members: [], ...(next && { 'Members@odata.nextLink': next }) });
@@ -234,7 +234,7 @@ test('more text than any collection has is refused', async () => {
   await assert.rejects(listMembers(bmc, systems), { message: /Systems: expected at most 16777216 characters, found/ });
 });
 
-test('a few members are read at a time', async () => {
+test('at most eight members are read at a time', async () => {
   const limits = { inFlight: 100 };
   await using stub = await StubBmc.start();
   stub.collection(systems, Object.fromEntries(many(50, '').map((_, index) => [String(index), { UUID: `u${index}` }])));
@@ -243,7 +243,7 @@ test('a few members are read at a time', async () => {
   assert.ok(stub.peakInFlight <= 8, `${stub.peakInFlight} at a time`);
 });
 
-test('an empty or missing list of members is no member', async () => {
+test('a collection with an empty or missing list has no members', async () => {
   await using stub = await StubBmc.start();
   for (const resource of [{ Members: [] }, { Members: null }, {}]) {
     stub.set(systems, resource);

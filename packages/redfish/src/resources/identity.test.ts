@@ -10,12 +10,12 @@ const board: IdentitySource = {
   serviceUuid: 'AAAABBBB-0000-4000-8000-000000000001',
 };
 
-test('a UUID of its own wins, in lower case', () => {
+test('the reported UUID takes precedence, in lower case', () => {
   const own = identityOf({ ...board, uuid: '4C4C4544-0038-3010-8056-B7C04F4D3132' });
   assert.deepEqual(own, { uuid: '4c4c4544-0038-3010-8056-b7c04f4d3132', uuidDerivedFrom: undefined });
 });
 
-test('without one it is derived from manufacturer and serial number, always the same', () => {
+test('a missing UUID is derived from manufacturer and serial number, deterministically', () => {
   const derived = identityOf(board);
   assert.equal(derived.uuidDerivedFrom, 'manufacturer and serial number');
   assert.equal(derived.uuid, 'd8d1b69d-c7c0-50c1-b904-49f76b769e35');
@@ -35,14 +35,14 @@ for (const serialNumber of [
   '0123456789',
   'System Serial Number',
 ]) {
-  test(`${JSON.stringify(serialNumber)} is no serial number; the service and the system id are taken`, () => {
+  test(`${JSON.stringify(serialNumber)} is no serial number; the UUID is derived from service UUID and system id`, () => {
     const derived = identityOf({ ...board, serialNumber });
     assert.equal(derived.uuidDerivedFrom, 'service UUID and system id');
     assert.notEqual(identityOf({ ...board, serialNumber, systemId: '/redfish/v1/Systems/2' }).uuid, derived.uuid);
   });
 }
 
-test('with nothing to tell it by it has no identity', () => {
+test('a machine without UUID, serial number and service UUID has no identity', () => {
   assert.equal(identityOf({ ...board, serialNumber: undefined, serviceUuid: undefined }).uuid, undefined);
   const zeros = '00000000-0000-0000-0000-000000000000';
   assert.equal(identityOf({ ...board, uuid: zeros, manufacturer: undefined, serviceUuid: zeros }).uuid, undefined);

@@ -32,7 +32,7 @@ function populate(stub: StubBmc): void {
   stub.collection(`${uri}/Storage/RAID/Volumes`, { V1: { Name: 'Volume 1', RAIDType: 'RAID1' } });
 }
 
-test('everything the BMC tells is read', async () => {
+test('the whole hardware of a system is read', async () => {
   await using stub = await StubBmc.start();
   populate(stub);
   await using bmc = openStubClient(stub);
@@ -53,7 +53,7 @@ test('everything the BMC tells is read', async () => {
   assert.equal(bmc.manufacturer, 'HPE');
 });
 
-/** Expands as deep as it is asked to, over everything that is no link in `Links`. */
+/** Expands to the requested level, every link outside of `Links`. */
 function expandDeeply(stub: StubBmc): void {
   const expandValue = (value: unknown, levels: number): unknown => {
     if (Array.isArray(value)) return value.map((entry) => expandValue(entry, levels));
@@ -78,7 +78,7 @@ for (const [MaxLevels, requests] of [
   [6, 4],
   [1, 6],
 ] as const) {
-  test(`a BMC that expands ${MaxLevels} levels is asked ${requests} times`, async () => {
+  test(`an inventory takes ${requests} requests when the BMC expands ${MaxLevels} levels`, async () => {
     await using stub = await StubBmc.start({ expand: { NoLinks: true, Levels: true, MaxLevels } });
     populate(stub);
     await using bmc = openStubClient(stub);
@@ -94,7 +94,7 @@ for (const [MaxLevels, requests] of [
   });
 }
 
-test('what cannot be read is named, the rest is told', async () => {
+test('unreadable parts are listed as missing, and the others are read', async () => {
   await using stub = await StubBmc.start();
   populate(stub);
   const broken: Record<string, number> = {
@@ -118,7 +118,7 @@ test('what cannot be read is named, the rest is told', async () => {
   assert.equal(system.manufacturer, 'HPE');
 });
 
-/** One member of each collection that cannot be read, and what is told of the others. */
+/** One unreadable member of each collection, and the names of the others. */
 const members: [member: string, part: string, namesLeft: (inventory: Inventory) => unknown, expected: unknown][] = [
   ['Processors/CPU1', 'processors', ({ processors }) => processors.map(({ id }) => id), ['CPU2']],
   [
@@ -147,7 +147,7 @@ const corruptions: Record<string, (response: ServerResponse) => void> = {
 for (const [member, part, namesLeft, expected] of members) {
   for (const [name, corrupt] of Object.entries(corruptions)) {
     for (const expand of [undefined, { NoLinks: true, Levels: true, MaxLevels: 3 }]) {
-      const title = `${member} that answers ${name} hides none of its siblings${expand ? ', where the BMC expands' : ''}`;
+      const title = `${member} that answers ${name} does not hide the others${expand ? ', with $expand' : ''}`;
       test(title, async () => {
         await using stub = await StubBmc.start(expand === undefined ? {} : { expand });
         populate(stub);
@@ -157,7 +157,7 @@ for (const [member, part, namesLeft, expected] of members) {
           NVMe: { Name: 'NVMe' },
         });
         stub.collection(`${uri}/Storage/RAID/Volumes`, { V1: { Name: 'V1' }, V2: { Name: 'V2' } });
-        // What would bring it along fails with it, as on many BMCs.
+        // An expanded request with this member fails, as on many BMCs.
         const isCorrupt = (path: string) => path === `${uri}/${member}`;
         stub.intercept = ({ path }, response) => {
           const [plain = '', query] = path.split('?');
@@ -176,7 +176,7 @@ for (const [member, part, namesLeft, expected] of members) {
   }
 }
 
-test('processors of which none can be read are missing as a whole', async () => {
+test('processors that are all unreadable are missing as a whole', async () => {
   await using stub = await StubBmc.start();
   populate(stub);
   for (const id of ['CPU1', 'CPU2']) stub.resources.delete(`${uri}/Processors/${id}`);
@@ -185,7 +185,7 @@ test('processors of which none can be read are missing as a whole', async () => 
   assert.partialDeepStrictEqual(missing, [{ part: 'processors', path: `${uri}/Processors`, isMember: false }]);
 });
 
-test('a BMC that is busy amid a collection has not told its members', async () => {
+test('a BMC that becomes busy during a collection makes the whole part missing', async () => {
   await using stub = await StubBmc.start();
   populate(stub);
   stub.intercept = ({ path }, response) => {
@@ -198,7 +198,7 @@ test('a BMC that is busy amid a collection has not told its members', async () =
   assert.partialDeepStrictEqual(missing, [{ part: 'processors', isMember: false }]);
 });
 
-test('controllers that name more drives than any machine has are not asked for them', async () => {
+test('drives above the limit of a machine are not read', async () => {
   await using stub = await StubBmc.start();
   populate(stub);
   const Drives = Array.from({ length: 10_001 }, (_, index) => at(`Drives/n${index}`));
@@ -209,7 +209,7 @@ test('controllers that name more drives than any machine has are not asked for t
   assert.ok(!stub.log.some((line) => line.includes('Drives/n')));
 });
 
-test('a Storage that is named and not there leaves the disks of the SimpleStorage', async () => {
+test('the disks of SimpleStorage are read when the linked Storage does not exist', async () => {
   await using stub = await StubBmc.start();
   stub.set(uri, { Storage: at('Storage'), SimpleStorage: at('SimpleStorage') });
   stub.collection(`${uri}/SimpleStorage`, { '1': { Name: 'AHCI', Devices: [null, { Name: 'sda' }] } });
@@ -219,7 +219,7 @@ test('a Storage that is named and not there leaves the disks of the SimpleStorag
   assert.deepEqual(missing, []);
 });
 
-test('older BMCs tell their disks as simple storage', async () => {
+test('the disks of older BMCs are read from SimpleStorage', async () => {
   await using stub = await StubBmc.start();
   stub.set(uri, { Storage: at('Storage'), SimpleStorage: at('SimpleStorage') });
   stub.collection(`${uri}/Storage`, {});
@@ -229,7 +229,7 @@ test('older BMCs tell their disks as simple storage', async () => {
   assert.partialDeepStrictEqual(storages, [{ name: 'AHCI', drives: [{ name: 'sda', capacityBytes: 5 }] }]);
 });
 
-test('a BMC that stops answering is not a machine without disks, and what it told of the machine before is told', async () => {
+test('a BMC that stops answering fails the inventory, after onSystem was called', async () => {
   await using stub = await StubBmc.start();
   populate(stub);
   stub.intercept = ({ path }) => path === `${uri}/Storage`;

@@ -19,27 +19,27 @@ async function changes(resource: object, light: LocatorLight, rejectedBody?: obj
   return stub.received.filter(({ method }) => method === 'PATCH').map(({ body }) => body);
 }
 
-test('the newer property is used where the BMC has it', async () => {
+test('LocationIndicatorActive is used when the BMC has it', async () => {
   assert.deepEqual(await changes({ LocationIndicatorActive: false, IndicatorLED: 'Off' }, 'Lit'), [
     { LocationIndicatorActive: true },
   ]);
   assert.deepEqual(await changes({ LocationIndicatorActive: true }, 'Off'), [{ LocationIndicatorActive: false }]);
 });
 
-test('the older property is used where there is no other', async () => {
+test('IndicatorLED is used when the BMC has no LocationIndicatorActive', async () => {
   assert.deepEqual(await changes({ IndicatorLED: 'Off' }, 'Blinking'), [{ IndicatorLED: 'Blinking' }]);
 });
 
-test('a light that is as wanted is left alone', async () => {
+test('a light in the desired state is not changed', async () => {
   assert.deepEqual(await changes({ LocationIndicatorActive: true }, 'Lit'), []);
   assert.deepEqual(await changes({ IndicatorLED: 'Off' }, 'Off'), []);
 });
 
-test('a light that cannot be steady blinks', async () => {
+test('a light that cannot be lit steadily blinks', async () => {
   const lit = { IndicatorLED: 'Lit' };
   assert.deepEqual(await changes({ IndicatorLED: 'Off' }, 'Lit', lit), [lit, { IndicatorLED: 'Blinking' }]);
 });
 
-test('a system without a light says so', async () => {
+test('a system without a light is NotSupported', async () => {
   await assert.rejects(changes({}, 'Lit'), { code: 'NotSupported', message: /no locator light/ });
 });

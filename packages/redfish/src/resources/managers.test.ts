@@ -29,16 +29,16 @@ async function withManagers<T>(
 const idFound = (members: Record<string, object>, uuid?: string) =>
   withManagers(members, async (_stub, bmc) => (await findManager(bmc, uuid))?.uri.split('/').at(-1));
 
-test('without a UUID the first manager with a graphical console is meant', async () => {
+test('the first manager with a graphical console is found without a UUID', async () => {
   assert.equal(await idFound({ '10': console, '9': console, '1': {} }), '9');
   assert.equal(await idFound({ b: { GraphicalConsole: { ConnectTypesSupported: ['KVMIP'] } }, a: {} }), 'b');
 });
 
-test('without any graphical console the first manager is meant', async () => {
+test('the first manager is found when none has a graphical console', async () => {
   assert.equal(await idFound({ b: {}, a: { GraphicalConsole: { MaxConcurrentSessions: 0 } } }, ''), 'a');
 });
 
-/** What is found when the manager `HGX` answers 500. */
+/** The manager that is found when `HGX` answers 500. */
 const foundWithout = (members: Record<string, object>, uuid: string | undefined, withCallback: boolean) =>
   withManagers({ HGX: {}, ...members }, async (stub, bmc) => {
     stub.intercept = ({ path }, response) => {
@@ -51,14 +51,14 @@ const foundWithout = (members: Record<string, object>, uuid: string | undefined,
     return { id: found?.uri.split('/').at(-1), unreadable };
   });
 
-test('a manager that cannot be read keeps none of the others from being found', async () => {
+test('an unreadable manager does not prevent finding the others', async () => {
   const unreadable = [`${managers}/HGX`];
   assert.deepEqual(await foundWithout({ BMC: console }, undefined, true), { id: 'BMC', unreadable });
   assert.deepEqual(await foundWithout({ A: {}, BMC: { UUID: 'u' } }, 'u', true), { id: 'BMC', unreadable });
   assert.equal((await foundWithout({ BMC: { UUID: 'u' } }, 'u', false)).id, 'BMC');
 });
 
-test('another manager does not stand in for one that cannot be read', async () => {
+test('another manager does not replace an unreadable one', async () => {
   const unreadable = [`${managers}/HGX`];
   assert.deepEqual(await foundWithout({ A: {} }, undefined, true), { id: undefined, unreadable });
   assert.deepEqual(await foundWithout({ A: console }, 'u', true), { id: undefined, unreadable });
@@ -93,7 +93,7 @@ test('a manager is read with its versions and times', () =>
     },
   ));
 
-test('a manager is reset by the type it offers', () =>
+test('a manager is reset with a type that it offers', () =>
   withManagers({ '1': reset(['GracefulRestart']) }, async (stub, bmc) => {
     await resetManager(bmc, `${managers}/1`, 'GracefulRestart');
     assert.deepEqual(stub.received.at(-1)?.body, { ResetType: 'GracefulRestart' });
@@ -103,7 +103,7 @@ test('a manager is reset by the type it offers', () =>
     });
   }));
 
-test('a manager that names no types takes an empty body', () =>
+test('a manager that advertises no types receives an empty body', () =>
   withManagers({ '1': reset() }, async (stub, bmc) => {
     await resetManager(bmc, `${managers}/1`, 'GracefulRestart');
     assert.deepEqual(stub.received.at(-1)?.body, {});

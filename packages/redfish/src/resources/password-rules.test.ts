@@ -14,12 +14,12 @@ const lengths: [minLength: number | undefined, maxLength: number | undefined, le
   [40, undefined, 32],
 ];
 for (const [minLength, maxLength, length] of lengths) {
-  test(`a service that takes ${minLength} to ${maxLength} characters gets ${length}`, () =>
+  test(`a password for a service with ${minLength} to ${maxLength} characters has ${length}`, () =>
     assert.equal(passwordLength({ minLength, maxLength }), length));
 }
 
 for (const vendor of ['Dell Inc.', 'HPE', 'Lenovo', 'Supermicro', undefined]) {
-  test(`a password for ${vendor} has a character of each class and no other special than the vendor takes`, () => {
+  test(`a password for ${vendor} has a character of each class and only accepted special characters`, () => {
     const specials = traitsOf(vendor).passwordSpecials;
     for (let round = 0; round < 200; round += 1) {
       const text = generatePassword({ bounds: { minLength: 8, maxLength: 16 }, specials }).reveal();
@@ -32,7 +32,7 @@ for (const vendor of ['Dell Inc.', 'HPE', 'Lenovo', 'Supermicro', undefined]) {
   });
 }
 
-test('chance decides, and nothing else', () => {
+test('the characters depend on the random numbers only', () => {
   const generateWith = (pickIndex: (below: number) => number) =>
     generatePassword({ bounds: { minLength: 8, maxLength: 12 }, specials: '!', pick: pickIndex }).reveal();
   assert.equal(

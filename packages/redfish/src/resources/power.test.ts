@@ -21,21 +21,21 @@ async function sentTypeFor(type: ResetType, action: object, more: Record<string,
 
 const offering = (...types: string[]) => ({ 'ResetType@Redfish.AllowableValues': types });
 
-test('a type that is offered is sent', async () => {
+test('an offered type is sent', async () => {
   assert.equal(await sentTypeFor('GracefulShutdown', offering('On', 'GracefulShutdown')), 'GracefulShutdown');
 });
 
-test('a type is sent as it is where none are advertised', async () => {
+test('a type is sent unchanged when none are advertised', async () => {
   assert.equal(await sentTypeFor('ForceOff', {}), 'ForceOff');
 });
 
-test('the closest type is taken where the wanted one is missing', async () => {
+test('a missing type is replaced by the closest one', async () => {
   assert.equal(await sentTypeFor('ForceOn', offering('On', 'ForceOff')), 'On');
   assert.equal(await sentTypeFor('On', offering('ForceOn', 'ForceOff')), 'ForceOn');
   assert.equal(await sentTypeFor('ForceRestart', offering('On', 'PowerCycle')), 'PowerCycle');
 });
 
-test('force is never chosen in place of a graceful way', async () => {
+test('a graceful type is never replaced by a forced one', async () => {
   await assert.rejects(sentTypeFor('GracefulShutdown', offering('On', 'ForceOff')), {
     code: 'NotSupported',
     retry: 'blocked',
@@ -43,13 +43,13 @@ test('force is never chosen in place of a graceful way', async () => {
   });
 });
 
-test('types are looked up where the action refers to them', async () => {
+test('types are read from the ActionInfo resource of the action', async () => {
   const info = '/redfish/v1/Systems/1/ResetActionInfo';
   const more = { [info]: { Parameters: [{ Name: 'ResetType', AllowableValues: ['ForceOn'] }, { Name: 'Delay' }] } };
   assert.equal(await sentTypeFor('On', { '@Redfish.ActionInfo': info }, more), 'ForceOn');
 });
 
-test('a system that advertises no action is reset at the usual place', async () => {
+test('a system that advertises no action is reset at the usual path', async () => {
   await using stub = await StubBmc.start();
   stub.set(uri, {});
   await using bmc = openStubClient(stub);
@@ -57,7 +57,7 @@ test('a system that advertises no action is reset at the usual place', async () 
   assert.equal(stub.log.at(-1), `POST ${target}`);
 });
 
-test('a BMC that needs it is left in peace after a power action, also by those who wait already', async () => {
+test('queued requests also wait for the pause after a power action', async () => {
   await using stub = await StubBmc.start();
   const clock = new FakeClock();
   await using bmc = openStubClient(stub, { clock, limits: { gapAfterPowerMs: 5_000, inFlight: 1 } });
@@ -76,7 +76,7 @@ test('a BMC that needs it is left in peace after a power action, also by those w
   assert.equal(stub.received.length, traffic + 2);
 });
 
-test('a reset from a power state that is not the present one is not sent', async () => {
+test('a reset that expects another power state is not sent', async () => {
   await using stub = await StubBmc.start();
   await using bmc = openStubClient(stub);
   let sent = 0;
@@ -101,6 +101,6 @@ for (const [status, isNotApplied] of [
   [504, false],
   [undefined, false],
 ] as const) {
-  test(`after ${status ?? 'no answer'} a reset ${isNotApplied ? 'has not' : 'may have'} been done`, () =>
+  test(`a reset ${isNotApplied ? 'was not' : 'may have been'} applied after ${status ?? 'no response'}`, () =>
     assert.equal(wasNotApplied(new RedfishError({ code: 'HttpError', message: '', status })), isNotApplied));
 }

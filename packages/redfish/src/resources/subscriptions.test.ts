@@ -46,14 +46,18 @@ const locations: [
     { status: 201, location: `https://idrac${subscriptions}/7` },
     `${subscriptions}/7`,
   ],
-  ['without a Location the subscription is searched for', { status: 201 }, `${subscriptions}/2`],
-  ['a duplicate is taken for ours', rejection('ResourceAlreadyExists', 'exists'), `${subscriptions}/2`],
+  ['a subscription without a Location is found in the list', { status: 201 }, `${subscriptions}/2`],
   [
-    'a duplicate told by its destination, too',
+    'an existing subscription is used instead of a duplicate',
+    rejection('ResourceAlreadyExists', 'exists'),
+    `${subscriptions}/2`,
+  ],
+  [
+    'a duplicate is also recognised by its destination',
     rejection('PropertyValueModified', `${desired.destination} was modified`),
     `${subscriptions}/2`,
   ],
-  ['another refusal is an error', rejection('PropertyUnknown', 'Protocol is unknown'), /Protocol is unknown/],
+  ['any other rejection is an error', rejection('PropertyUnknown', 'Protocol is unknown'), /Protocol is unknown/],
 ];
 
 for (const [title, postResponse, found] of locations) {
@@ -69,7 +73,7 @@ for (const [title, postResponse, found] of locations) {
   );
 }
 
-test('a duplicate that cannot be found is told as it was refused', () =>
+test('a duplicate that is not in the list fails with the rejection', () =>
   withStub(
     {},
     async (bmc) => assert.rejects(subscribe(bmc, service, desired), { message: /exists elsewhere/ }),
@@ -80,7 +84,7 @@ for (const [manufacturer, hasPolicy] of [
   ['Dell Inc.', true],
   ['HPE', false],
 ] as const) {
-  test(`a subscription at ${manufacturer} ${hasPolicy ? 'has' : 'lacks'} a retry policy`, () =>
+  test(`a subscription at a BMC of ${manufacturer} ${hasPolicy ? 'has' : 'lacks'} a retry policy`, () =>
     withStub(
       {},
       async (bmc, stub) => {
@@ -100,7 +104,7 @@ for (const [manufacturer, hasPolicy] of [
     ));
 }
 
-test('subscriptions that cannot be read are left out', () =>
+test('unreadable subscriptions are left out', () =>
   withStub({ '1': ownSubscription }, async (bmc, stub) => {
     stub.set(subscriptions, {
       Members: [{ '@odata.id': `${subscriptions}/1` }, { '@odata.id': `${subscriptions}/gone` }],
@@ -111,7 +115,7 @@ test('subscriptions that cannot be read are left out', () =>
     );
   }));
 
-test('an event service is enabled unless it says otherwise, and may be missing', () =>
+test('an event service is enabled unless it reports otherwise, and may be missing', () =>
   withStub({}, async (bmc, stub) => {
     assert.equal(await readEventService(bmc), undefined);
     stub.set(path, {});
@@ -120,14 +124,14 @@ test('an event service is enabled unless it says otherwise, and may be missing',
     assert.equal((await readEventService(bmc))?.isEnabled, false);
   }));
 
-test('a subscription that is gone already needs no ending', () =>
+test('deleting a missing subscription is no error', () =>
   withStub({ '1': ownSubscription }, async (bmc, stub) => {
     await unsubscribe(bmc, `${subscriptions}/1`);
     await unsubscribe(bmc, `${subscriptions}/9`);
     assert.equal(stub.count(`DELETE ${subscriptions}/1`), 1);
   }));
 
-test('a failing event service does not make the BMC a failing one', () =>
+test('a failing event service does not count as a failure of the BMC', () =>
   withStub({}, async (bmc, stub) => {
     stub.intercept = ({ path: requestedPath }, response) => {
       if (!requestedPath.startsWith(path)) return false;

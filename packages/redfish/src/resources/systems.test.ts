@@ -12,7 +12,7 @@ async function readState(resource: object): Promise<SystemState> {
   return await readSystem(bmc, uri);
 }
 
-test('a system is read with what a server needs', async () => {
+test('a system is read with its state', async () => {
   const state = await readState({
     '@odata.etag': 'W/"7"',
     UUID: '4C4C4544-0038-3010-8056-B7C04F4D3132',
@@ -54,7 +54,7 @@ test('a system is read with what a server needs', async () => {
   });
 });
 
-test('nulls, empty texts and wrong types are things the BMC does not know', async () => {
+test('null, empty texts and wrong types count as absent', async () => {
   const fields = [
     'UUID',
     'Manufacturer',
@@ -82,7 +82,7 @@ for (const uuid of [
   '03000200-0400-0500-0006-000700080009',
   ' ',
 ]) {
-  test(`"${uuid}" is no UUID: many machines report it`, async () => {
+  test(`"${uuid}" does not count as a UUID: many machines report it`, async () => {
     assert.equal((await readState({ UUID: uuid })).uuid, undefined);
   });
 }
@@ -100,12 +100,12 @@ for (const [text, state] of Object.entries(powerTexts)) {
   test(`power state "${text}" is ${state}`, () => assert.equal(powerStateOf(text), state));
 }
 
-test('an unknown power state shows the words of the BMC', async () => {
+test('an unknown power state keeps the text of the BMC', async () => {
   const state = await readState({ PowerState: 'Standby' });
   assert.deepEqual([state.powerState, state.powerStateText], ['Unknown', 'Standby']);
 });
 
-test('the manufacturer is learned from the systems, and a failing read is an error, not a default', async () => {
+test('the manufacturer comes from the systems, and a failed read is an error instead of a default', async () => {
   await using stub = await StubBmc.start();
   stub.set(uri, { Manufacturer: 'HPE' });
   await using bmc = openStubClient(stub);

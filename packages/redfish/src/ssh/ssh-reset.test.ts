@@ -30,7 +30,7 @@ for (const [manufacturer, command] of [
   ['HPE', 'cd /map1 && reset'],
   ['Lenovo', 'resetsp'],
 ] as const) {
-  test(`a BMC of ${manufacturer} is restarted by ${command}`, async () => {
+  test(`a BMC of ${manufacturer} is restarted with ${command}`, async () => {
     await using shell = await StubShell.start();
     const outcome = await reset(shell, { manufacturer });
     assert.deepEqual(shell.commands, [command]);
@@ -38,19 +38,19 @@ for (const [manufacturer, command] of [
   });
 }
 
-test('another manufacturer is named, and nothing is sent', async () => {
+test('an unknown manufacturer is an error, and nothing is sent', async () => {
   await using shell = await StubShell.start();
   await assert.rejects(reset(shell, { manufacturer: 'Contoso' }), { message: /manufacturer "Contoso"/ });
   assert.deepEqual(shell.logins, []);
 });
 
-test('a pinned host key is accepted, with and without the name of its hash', async () => {
+test('a pinned host key is accepted with and without the prefix SHA256:', async () => {
   await using shell = await StubShell.start();
   await reset(shell, { pinned: shell.fingerprint });
   await reset(shell, { pinned: shell.fingerprint.replace('SHA256:', '') });
 });
 
-test('another host key than the pinned one is refused before the password is sent', async () => {
+test('another host key than the pinned one is rejected before the password is sent', async () => {
   await using shell = await StubShell.start();
   await assert.rejects(reset(shell, { pinned: 'SHA256:AAAA' }), {
     code: 'SshHostKeyMismatch',
@@ -60,22 +60,27 @@ test('another host key than the pinned one is refused before the password is sen
 });
 
 const outcomes: [title: string, options: StubShellOptions, access: ShellAccess, message: RegExp | undefined][] = [
-  ['a wrong password is tried once', {}, { password: 'no' }, /rejected user name or password/],
-  ['a shell that asks for the password interactively gets it', { method: 'keyboard-interactive' }, {}, undefined],
+  ['a wrong password is sent once', {}, { password: 'no' }, /rejected user name or password/],
   [
-    'a wrong password is tried once interactively, too',
+    'the password is sent with keyboard-interactive when the BMC requires it',
+    { method: 'keyboard-interactive' },
+    {},
+    undefined,
+  ],
+  [
+    'a wrong password is sent once with keyboard-interactive',
     { method: 'keyboard-interactive' },
     { password: 'no' },
     /rejected user name or password/,
   ],
   [
-    'a shell that goes away while the command runs has restarted',
+    'a connection that closes while the command runs is a success',
     { run: (_channel, disconnect) => disconnect() },
     {},
     undefined,
   ],
   [
-    'a command that fails is told with what it said',
+    'a failed command is an error with its output',
     {
       run: (channel) => {
         channel.stderr.write('unknown command\n');
@@ -97,7 +102,7 @@ for (const [title, options, access, message] of outcomes) {
   });
 }
 
-test('a command that never ends is given up', async () => {
+test('a command that does not end fails at the deadline', async () => {
   const clock = new FakeClock();
   await using shell = await StubShell.start({ run: () => clock.advance(20_000) });
   await assert.rejects(reset(shell, { clock }), { message: /did not finish within 20 s/ });
@@ -105,7 +110,7 @@ test('a command that never ends is given up', async () => {
   assert.equal(shell.logins.length, 1);
 });
 
-test('an error says where nothing listens, and never the password', async () => {
+test('the error of a refused connection names the address and not the password', async () => {
   const shell = await StubShell.start();
   const { port } = shell;
   await shell[Symbol.asyncDispose]();
