@@ -3,12 +3,12 @@ import type { Clock } from './clock.ts';
 
 export interface Account {
   readonly id: string;
-  /** Empty for a slot that nobody uses. */
+  /** Empty for an unused slot. */
   username: string;
   password: string;
   role: string;
   enabled: boolean;
-  /** RFC 3339; reported as it is. */
+  /** RFC 3339; reported unchanged. */
   passwordExpiration: string | undefined;
 }
 
@@ -21,21 +21,21 @@ export interface Session {
 }
 
 export interface AccessLimits {
-  /** Sessions at once; undefined where the BMC offers none. */
+  /** Concurrent sessions; undefined when the BMC offers none. */
   readonly sessionCap: number | undefined;
-  /** A session that is not used for this long is over. */
+  /** Idle timeout of a session. */
   readonly sessionIdleMs: number;
-  /** So many wrong passwords in a row lock the account. */
+  /** Consecutive wrong passwords that lock the account. */
   readonly lockAfterFailures: number;
   readonly lockForMs: number;
-  /** So many accounts, used or not; undefined where accounts come and go. */
+  /** Number of fixed account slots; undefined when accounts can be created and deleted. */
   readonly accountSlots: number | undefined;
 }
 
-/** Accounts, sessions and the lock of one BMC. */
+/** Accounts, sessions and the account lockout of one BMC. */
 export class Access {
   readonly accounts: Account[];
-  /** Wrong user names or passwords since the start; a polite client causes one at most. */
+  /** Wrong user names or passwords since the start; a correct client causes one at most. */
   failedLogins = 0;
   readonly #clock: Clock;
   readonly #limits: AccessLimits;
@@ -50,12 +50,12 @@ export class Access {
     this.accounts = accountsWith(first, limits.accountSlots);
   }
 
-  /** The account that the BMC came with. */
+  /** The factory account of the BMC. */
   get first(): Account | undefined {
     return this.accounts.find(({ username }) => username !== '');
   }
 
-  /** Called after a login, a change of accounts, or a command of the shell; for those that wait. */
+  /** Called after a login, a change of accounts, or a command of the shell. */
   onChange(watcher: () => void): Disposable {
     this.#watchers.add(watcher);
     return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
@@ -74,7 +74,7 @@ export class Access {
     return this.#clock.now() < this.#lockedUntil;
   }
 
-  /** The account, or why not. A locked BMC does not even look at the password. */
+  /** The account, or the reason of the rejection. A locked BMC does not check the password. */
   authenticate(username: unknown, password: unknown): Account | undefined {
     const account = this.accounts.find(
       (candidate) => candidate.enabled && candidate.username === username && username !== '',
@@ -100,7 +100,7 @@ export class Access {
     return this.authenticate(pair.slice(0, Math.max(colon, 0)), pair.slice(colon + 1));
   }
 
-  /** Undefined when all sessions are taken. */
+  /** Undefined when all sessions are in use. */
   openSession(username: string, client: string): { session: Session; token: string } | undefined {
     this.#expire();
     if (this.#sessions.size >= (this.#limits.sessionCap ?? 0)) return undefined;
@@ -129,7 +129,7 @@ export class Access {
     return false;
   }
 
-  /** Of one user, or of all. */
+  /** The sessions of one user, or of all. */
   dropSessions(ofUser?: string): void {
     for (const [token, { username }] of this.#sessions)
       if (ofUser === undefined || username === ofUser) this.#sessions.delete(token);
@@ -141,7 +141,7 @@ export class Access {
   }
 }
 
-/** Where accounts are slots the first is reserved and the second is the one that the BMC comes with. */
+/** With fixed slots the first is reserved and the second is the factory account. */
 function accountsWith(
   { username, password }: Pick<Account, 'username' | 'password'>,
   slots: number | undefined,

@@ -6,7 +6,7 @@ import { done, failure, member, missing, type Reply, type Resource } from './rep
 export const accountsPath = `${root}/AccountService/Accounts`;
 export const roles: readonly string[] = ['Administrator', 'Operator', 'ReadOnly'];
 
-/** The account service and what is below it; undefined means 404. */
+/** The account service and its subresources; undefined means 404. */
 export function accountService(
   bmc: BmcState,
   path: string,
@@ -64,7 +64,7 @@ const roleResource = (path: string, id: string): Resource | undefined =>
     ? { '@odata.id': path, '@odata.type': '#Role.v1_3_3.Role', Id: id, RoleId: id, Name: 'Role' }
     : undefined;
 
-/** A new account; refused where accounts are slots. */
+/** Creates an account; rejected by BMCs with fixed slots. */
 export function createAccount(bmc: BmcState, body: unknown): Reply {
   const { access, profile } = bmc;
   if (profile.accountSlots !== undefined)
@@ -86,7 +86,7 @@ export function createAccount(bmc: BmcState, body: unknown): Reply {
   return { status: 201, body: accountResource(bmc, account), headers: { location: path } };
 }
 
-/** All or nothing. A password that is changed no longer expires. */
+/** Changes all properties or none. A changed password no longer expires. */
 export function patchAccount(bmc: BmcState, id: string, body: Record<string, unknown>): Reply {
   const { access, profile } = bmc;
   const account = access.accounts.find((candidate) => candidate.id === id);
@@ -112,7 +112,7 @@ export function patchAccount(bmc: BmcState, id: string, body: Record<string, unk
   return done(profile.changedStatus);
 }
 
-/** The account that everything began with cannot be deleted, and slots can only be emptied. */
+/** The factory account cannot be deleted, and slots can only be emptied. */
 export function removeAccount({ access, profile }: BmcState, id: string): Reply {
   const index = access.accounts.findIndex((account) => account.id === id);
   const account = access.accounts[index];
@@ -135,7 +135,7 @@ interface AccountChange {
   readonly account?: Account;
 }
 
-/** What of the wish this BMC refuses, if anything. It repeats the password it refuses, as real ones do. */
+/** The error for a change that this BMC rejects. It repeats the rejected password, as real BMCs do. */
 function validationError(
   { access, profile }: BmcState,
   { username, password, role, account }: AccountChange,

@@ -24,7 +24,7 @@ export interface BmcState {
   readonly resets: string[];
   /** Milliseconds since the Unix epoch. */
   readonly restartedAt: number;
-  /** UUID that the BMC reports for a machine. */
+  /** The UUID that the BMC reports for a machine. */
   uuidOf(machine: Machine): string | null;
   restart(): void;
   /** Returns the ID of the new subscription. */

@@ -12,7 +12,7 @@ const members = ({ body }: TestResponse): Record<string, unknown>[] =>
   Array.isArray(body.Members) ? body.Members : [];
 const messageOf = ({ text }: TestResponse): string => /"MessageId":"Base\.1\.18\.(\w+)"/.exec(text)?.[1] ?? '';
 
-test('the root is public and everything else needs credentials', async () => {
+test('the service root is public and everything else requires credentials', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add();
   const anonymous = testClient(node.bmc.url, {});
@@ -27,7 +27,7 @@ test('the root is public and everything else needs credentials', async () => {
   assert.equal(node.bmc.access.failedLogins, 1);
 });
 
-test('sessions are opened, counted, limited, ended and forgotten', async () => {
+test('sessions are opened, counted, limited and deleted', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add({ quirks: { sessionCap: 2 } });
   const anonymous = testClient(node.bmc.url, {});
@@ -50,12 +50,12 @@ test('sessions are opened, counted, limited, ended and forgotten', async () => {
 
   assert.equal((await inSession.send('DELETE', first.headers.get('location') ?? '')).status, 204);
   assert.equal((await inSession.get('/Systems')).status, 401);
-  assert.equal(node.bmc.openSessions, 1, 'what nobody ends is a leak that can be seen');
+  assert.equal(node.bmc.openSessions, 1, 'an open session is visible as a leak');
   node.bmc.dropSessions();
   assert.equal(node.bmc.openSessions, 0);
 });
 
-test('a session that is not used expires', async () => {
+test('an idle session expires', async () => {
   const clock = fakeClock();
   await using fleet = await startFleet({ clock });
   const node = await fleet.add({ quirks: { sessionIdleMs: 60_000 } });
@@ -87,7 +87,7 @@ test('a BMC without sessions has no session service', async () => {
 });
 
 for (const vendor of vendors) {
-  test(`what a ${vendor} BMC tells from outside agrees with what the probe finds inside`, async () => {
+  test(`the inventory of a ${vendor} BMC matches the report of the probe`, async () => {
     await using fleet = await startFleet();
     const node = await fleet.add({ vendor });
     const client = clientOf(node);
@@ -140,7 +140,7 @@ async function disksOf(
   return Promise.all(drives.map(async (drive) => (await get(link(drive))).body.CapacityBytes));
 }
 
-test('$expand brings members along where it is understood, and is refused elsewhere', async () => {
+test('$expand embeds members when the vendor supports it, and is rejected otherwise', async () => {
   await using fleet = await startFleet();
   const client = clientOf(await fleet.add({ vendor: 'hpe' }));
   const [storage] = members(await client.get('/Systems/1/Storage?$expand=.($levels=1)'));
@@ -153,7 +153,7 @@ test('$expand brings members along where it is understood, and is refused elsewh
   assert.equal(old.status, 501);
 });
 
-test('a collection can come in pages', async () => {
+test('a collection can have several pages', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add({ quirks: { pageSize: 3 } });
   const client = clientOf(node);
@@ -170,7 +170,7 @@ test('a collection can come in pages', async () => {
   );
 });
 
-test('a change is refused when the resource is no longer the one that was read', async () => {
+test('a change of a resource that has changed since the read is rejected', async () => {
   await using fleet = await startFleet();
   const client = clientOf(await fleet.add());
   const etag = (await client.get('/Systems/system')).headers.get('etag') ?? '';
@@ -194,7 +194,7 @@ test('a change with one bad property changes nothing', async () => {
   assert.equal(node.machine.assetTag, '');
 });
 
-test('the light is switched by the property that the vendor has', async () => {
+test('the light is set with the property of the vendor', async () => {
   await using fleet = await startFleet();
   const [older, newer] = [await fleet.add({ vendor: 'hpe' }), await fleet.add({ vendor: 'generic' })];
   assert.equal((await clientOf(older).send('PATCH', '/Systems/1', { IndicatorLED: 'Blinking' })).status, 200);
@@ -205,7 +205,7 @@ test('the light is switched by the property that the vendor has', async () => {
 
 const once = { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Pxe' };
 
-test('each vendor takes a one-time network boot in its own way only', async () => {
+test('each vendor accepts a one-time network boot only in its own form', async () => {
   await using fleet = await startFleet();
   const attempt = async (vendor: Parameters<typeof fleet.add>[0], path: string, boot: object) => {
     const node = await fleet.add(vendor);
@@ -223,7 +223,7 @@ test('each vendor takes a one-time network boot in its own way only', async () =
   assert.equal(await attempt({ vendor: 'supermicro-x10' }, '/Systems/1', once), '200 Pxe');
 });
 
-test('an override can be taken back and a boot order stays', async () => {
+test('an override can be disabled, and the boot order stays', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add();
   const change = (boot: object) => clientOf(node).send('PATCH', '/Systems/system', { Boot: boot });
@@ -243,7 +243,7 @@ test('an override can be taken back and a boot order stays', async () => {
 
 const reset = '/Actions/ComputerSystem.Reset';
 
-test('power takes its time and shows it', async () => {
+test('a power change takes time and is visible meanwhile', async () => {
   const clock = fakeClock();
   await using fleet = await startFleet({ clock, powerOnMs: 500, powerOffMs: 700 });
   const node = await fleet.add();
@@ -261,7 +261,7 @@ test('power takes its time and shows it', async () => {
   assert.deepEqual(node.powerLog, ['On', 'Off']);
 });
 
-test('resets that make no sense are refused as the vendor does', async () => {
+test('resets without an effect are rejected as by the vendor', async () => {
   await using fleet = await startFleet();
   const requestReset = async (vendor: 'generic' | 'dell' | 'hpe', type: unknown) => {
     const node = await fleet.add({ vendor });
@@ -276,7 +276,7 @@ test('resets that make no sense are refused as the vendor does', async () => {
   assert.equal(await requestReset('generic', undefined), 400);
 });
 
-test('a BMC that restarts is away for a while and forgets its sessions, not its machine', async () => {
+test('a BMC that restarts is unreachable for a while and loses its sessions, not its machine', async () => {
   const clock = fakeClock();
   await using fleet = await startFleet({ clock, bmcRestartMs: 5_000 });
   const node = await fleet.add({ vendor: 'hpe', inUse: true });
@@ -294,7 +294,7 @@ test('a BMC that restarts is away for a while and forgets its sessions, not its 
   assert.equal(node.power, 'On');
 });
 
-test('several systems behind one BMC have lives of their own', async () => {
+test('several systems of one BMC are independent', async () => {
   await using fleet = await startFleet({ clock: fakeClock() });
   const node = await fleet.add({ vendor: 'dell', systems: 2 });
   const client = clientOf(node);
@@ -308,7 +308,7 @@ test('several systems behind one BMC have lives of their own', async () => {
   );
 });
 
-test('accounts are created, changed and deleted, or filled where they are slots', async () => {
+test('accounts are created, changed and deleted, or filled on a BMC with fixed slots', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add({ vendor: 'lenovo' });
   const client = clientOf(node);
@@ -329,7 +329,7 @@ test('accounts are created, changed and deleted, or filled where they are slots'
   assert.equal((await dell.send('POST', '/AccountService/Accounts', {})).status, 405);
 });
 
-test('subscriptions are kept, once each, without what the vendor rejects', async () => {
+test('subscriptions are stored once each, without the properties that the vendor rejects', async () => {
   await using fleet = await startFleet();
   const client = clientOf(await fleet.add({ vendor: 'hpe' }));
   const subscription = { Destination: 'http://listener/', Protocol: 'Redfish', Context: 'metal-operator' };
@@ -342,7 +342,7 @@ test('subscriptions are kept, once each, without what the vendor rejects', async
   assert.equal(members(await client.get('/EventService/Subscriptions')).length, 0);
 });
 
-test('BIOS attributes wait for the next start', async () => {
+test('BIOS attributes take effect at the next start', async () => {
   const clock = fakeClock();
   await using fleet = await startFleet({ clock });
   const node = await fleet.add();
@@ -358,7 +358,7 @@ test('BIOS attributes wait for the next start', async () => {
   assert.equal(node.machine.biosAttributes.LogicalProc, 'Disabled');
 });
 
-test('a reset of the BIOS waits for the next start, takes what was set before it along, and may get stuck', async () => {
+test('a reset of the BIOS takes effect at the next start, discards earlier changes, and may get stuck', async () => {
   const clock = fakeClock();
   await using fleet = await startFleet({ clock });
   const node = await fleet.add();
@@ -383,7 +383,7 @@ test('a reset of the BIOS waits for the next start, takes what was set before it
   assert.equal((await client.send('POST', reset, {})).status, 404);
 });
 
-test('who talks to a BMC is written down', async () => {
+test('the requests to a BMC are recorded by client', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add();
   await clientOf(node).get('/Systems/system/Memory/DIMM3');
@@ -396,7 +396,7 @@ test('who talks to a BMC is written down', async () => {
   assert.equal(node.bmc.traffic.peakInFlight, 1);
 });
 
-test('a new account can log in, is counted when its password is wrong, and is gone when it is deleted', async () => {
+test('a new account can log in, its wrong passwords are counted, and it is gone after its deletion', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add({ vendor: 'generic' });
   const body = { UserName: 'second', Password: 'long-enough-1', RoleId: 'Operator' };
@@ -410,7 +410,7 @@ test('a new account can log in, is counted when its password is wrong, and is go
   assert.equal((await basic('long-enough-1').get('/Systems')).status, 401);
 });
 
-test('empty slots are seen and let nobody in', async () => {
+test('empty slots are listed and allow no login', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add({ vendor: 'dell' });
   const client = clientOf(node);
@@ -420,7 +420,7 @@ test('empty slots are seen and let nobody in', async () => {
   assert.equal((await nobody.get('/Systems')).status, 401);
 });
 
-test('a role is refused without a password where the vendor wants both', async () => {
+test('a role without a password is rejected when the vendor requires both', async () => {
   await using fleet = await startFleet();
   const client = clientOf(await fleet.add({ vendor: 'gigabyte' }));
   const account = '/AccountService/Accounts/1';
@@ -428,7 +428,7 @@ test('a role is refused without a password where the vendor wants both', async (
   assert.equal((await client.send('PATCH', account, { RoleId: 'Operator', Password: 'long-enough-1' })).status, 200);
 });
 
-test('passwords keep the bounds that the service tells, and no longer expire once they are changed', async () => {
+test('passwords are checked against the bounds of the service, and do not expire after a change', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add({ vendor: 'supermicro' });
   const client = clientOf(node);

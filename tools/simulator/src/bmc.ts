@@ -14,7 +14,7 @@ import { type Peer, type RequestRecord, Traffic } from './traffic.ts';
 
 export interface BmcOptions {
   readonly profile: VendorProfile;
-  /** The systems behind it, at least one. */
+  /** The systems of the BMC, at least one. */
   readonly machines: readonly [Machine, ...Machine[]];
   readonly address: string;
   readonly macAddress: string;
@@ -23,19 +23,19 @@ export interface BmcOptions {
   readonly password: string;
   readonly clock: Clock;
   readonly latencyMs: number;
-  /** How long a restart of the BMC itself takes. */
+  /** Duration of a restart of the BMC itself. */
   readonly restartMs: number;
   /** Certificate and key; without them the BMC speaks plain HTTP. */
   readonly identity: TlsIdentity | undefined;
-  /** What it shows while its certificate is not to be trusted. */
+  /** The certificate of the fault `untrusted`. */
   readonly untrustedIdentity: (() => Promise<TlsIdentity>) | undefined;
-  /** What it sends its events with. */
+  /** Sends its events. */
   readonly fetch: typeof globalThis.fetch;
 }
 
 /**
- * A management controller on its own loopback address, speaking Redfish over real HTTP. Faults are verbs; without a
- * limit they last until `heal`.
+ * A BMC on its own loopback address, with Redfish over real HTTP. Faults are methods; without a limit they last until
+ * `heal`.
  */
 export class SimulatedBmc implements BmcState {
   readonly profile: VendorProfile;
@@ -43,13 +43,13 @@ export class SimulatedBmc implements BmcState {
   readonly address: string;
   readonly macAddress: string;
   readonly managerUuid: string;
-  /** Undefined when it speaks plain HTTP. */
+  /** Undefined with plain HTTP. */
   readonly identity: TlsIdentity | undefined;
   readonly access: Access;
   readonly board: FaultBoard;
   readonly traffic = new Traffic();
   readonly subscriptions = new Map<string, Record<string, unknown>>();
-  /** Reset types that were asked of the BMC itself over Redfish, in order. */
+  /** Reset types requested of the BMC itself over Redfish, in order. */
   readonly resets: string[] = [];
   #shell: SimulatedShell | undefined;
   sessionsOffered: boolean;
@@ -106,7 +106,7 @@ export class SimulatedBmc implements BmcState {
     return this.access.first?.password ?? '';
   }
 
-  /** Somebody changed the password at the BMC. Sessions live on. */
+  /** Changes the password at the BMC. Sessions stay open. */
   set password(password: string) {
     const account = this.access.first;
     if (account !== undefined) account.password = password;
@@ -139,7 +139,7 @@ export class SimulatedBmc implements BmcState {
     return this.board.current;
   }
 
-  /** Only those that there are. */
+  /** The active faults. */
   get activeFaults(): Partial<Faults> {
     return this.board.active;
   }
@@ -150,19 +150,19 @@ export class SimulatedBmc implements BmcState {
     return this.#port;
   }
 
-  /** Its SSH shell. @throws TypeError for a BMC whose shell was never opened. */
+  /** Its SSH shell. @throws TypeError for a BMC without an open shell. */
   get shell(): SimulatedShell {
     if (this.#shell === undefined) throw new TypeError('this BMC has no shell; start the fleet with shells');
     return this.#shell;
   }
 
-  /** Also speaks SSH from now on. Port 0 takes a free one. */
+  /** Starts the SSH shell. Port 0 takes a free one. */
   async openShell(port: number): Promise<void> {
     this.#shell = new SimulatedShell(this);
     await this.#shell.open(port);
   }
 
-  /** For good. */
+  /** Closes the BMC permanently. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#shell?.close();
@@ -171,7 +171,7 @@ export class SimulatedBmc implements BmcState {
     await this.#listener.close();
   }
 
-  /** Any faults at once, but for those that change the socket; these are verbs of their own. */
+  /** Sets several faults, except those that change the socket, which have methods of their own. */
   set(faults: Partial<Omit<Faults, 'refuses' | 'untrusted'>>, limit: FaultLimit = {}): void {
     this.board.set(faults, limit);
     if (faults.hang === false) this.#requestHandler.resume();
@@ -181,7 +181,7 @@ export class SimulatedBmc implements BmcState {
     this.board.set({ latencyMs: ms }, limit);
   }
 
-  /** Takes requests and leaves them waiting until the fault ends. */
+  /** Accepts requests and answers them when the fault ends. */
   hang(limit?: FaultLimit): void {
     this.board.set({ hang: true }, limit);
   }
@@ -190,7 +190,7 @@ export class SimulatedBmc implements BmcState {
     this.hang({ forMs });
   }
 
-  /** Nothing listens any more: connections are refused. */
+  /** Closes the listening socket: connections are refused. */
   async refuse(limit?: FaultLimit): Promise<void> {
     this.board.set({ refuses: true }, limit);
     await this.#syncListener();
@@ -204,12 +204,12 @@ export class SimulatedBmc implements BmcState {
     this.board.set({ cutsConnections: true }, limit);
   }
 
-  /** Does what it is asked by a write and answers with this status, or not at all (0). */
+  /** Carries out writes and answers them with this status, or not at all (0). */
   failWriteResponses(status: number, limit?: FaultLimit): void {
     this.board.set({ failsWriteResponses: status }, limit);
   }
 
-  /** Sends answers slowly. */
+  /** Sends responses slowly. */
   drip(pauseMs: number, limit?: FaultLimit): void {
     this.board.set({ dripMs: pauseMs }, limit);
   }
@@ -226,7 +226,7 @@ export class SimulatedBmc implements BmcState {
     this.board.set({ ignoresOverride: true }, limit);
   }
 
-  /** Resets are accepted and nothing happens. */
+  /** Accepts resets without an effect. */
   freezePower(limit?: FaultLimit): void {
     this.board.set({ powerNeverChanges: true }, limit);
   }
@@ -235,7 +235,7 @@ export class SimulatedBmc implements BmcState {
     this.board.set({ ignoresShutdown: true }, limit);
   }
 
-  /** New passwords are accepted and cut short. */
+  /** Accepts new passwords and truncates them. */
   manglePasswords(limit?: FaultLimit): void {
     this.board.set({ manglesPasswords: true }, limit);
   }
@@ -245,23 +245,23 @@ export class SimulatedBmc implements BmcState {
     this.board.set({ uuid }, limit);
   }
 
-  /** Shows a certificate that the fleet's CA has not signed. */
+  /** Presents a certificate that the fleet's CA has not signed. */
   async showUntrustedCertificate(limit?: FaultLimit): Promise<void> {
     this.board.set({ untrusted: true }, limit);
     await this.#syncCertificate();
   }
 
-  /** Every session is forgotten, as after a restart of the BMC. */
+  /** Deletes every session, as after a restart of the BMC. */
   dropSessions(): void {
     this.access.dropSessions();
   }
 
-  /** Every connection is cut once, as by a firewall that lost its state. */
+  /** Closes every connection once, as a firewall that lost its state. */
   dropConnections(): void {
     this.#listener.cut();
   }
 
-  /** The BMC itself restarts: away for a while, sessions gone, the machines untouched. */
+  /** Restarts the BMC itself: unreachable for a while, without its sessions; the machines are not affected. */
   restart(): void {
     const { clock, restartMs } = this.#options;
     this.dropSessions();
@@ -269,23 +269,23 @@ export class SimulatedBmc implements BmcState {
     void this.refuse({ forMs: restartMs });
   }
 
-  /** Everything that was configured is forgotten but for its accounts, as if somebody had given them again. */
+  /** Resets the configuration to defaults, except the accounts, as if they had been restored. */
   factoryReset(): void {
     this.subscriptions.clear();
     this.restart();
   }
 
-  /** Tells its subscribers; gives the statuses they answered with, 0 for those that could not be reached. */
+  /** Sends an event to the subscribers; resolves with the statuses of their responses, 0 for an unreachable one. */
   sendEvent(event: BmcEvent): Promise<number[]> {
     return deliver([...this.subscriptions.values()], event, this.#options.fetch);
   }
 
-  /** Resolves when its socket is where the faults want it: faults that end by themselves take a moment to do so. */
+  /** Resolves when its socket matches the faults: a fault that expires takes a moment. */
   async whenStable(): Promise<void> {
     await this.#listening;
   }
 
-  /** No fault is left, and it listens again. */
+  /** Ends all faults and listens again. */
   async heal(): Promise<void> {
     this.board.endAll();
     this.#requestHandler.resume();
@@ -293,7 +293,7 @@ export class SimulatedBmc implements BmcState {
     if (this.identity !== undefined) await this.#syncCertificate();
   }
 
-  /** What the system says its UUID is. */
+  /** The UUID that the system reports. */
   uuidOf(machine: Machine): string | null {
     if (this.faults.anonymous) return null;
     const reported = this.board.consume('uuid', `${root}/Systems/${machine.systemId}`);
@@ -313,7 +313,7 @@ export class SimulatedBmc implements BmcState {
     if (name === 'untrusted') this.#syncCertificate().catch(() => undefined);
   }
 
-  /** Brings the socket to where the faults want it; one change after the other. */
+  /** Opens or closes the socket according to the faults, one change after the other. */
   #syncListener(): Promise<void> {
     const next = this.#listening.then(async () => {
       const shouldListen = !this.#isClosed && !this.faults.refuses;

@@ -6,14 +6,14 @@ import { type MachineIgnition, readIgnition } from './ignition.ts';
 import { type Artefact, runScript, type ScriptEnd } from './ipxe.ts';
 import type { MachineNetwork } from './network-fetch.ts';
 
-/** What runs on the machine. */
+/** The program that runs on the machine. */
 export interface Running {
   readonly from: 'network' | 'disk';
   readonly role: 'probe' | 'eraser' | 'os';
   readonly kernel: Artefact;
   readonly initrd: Artefact | undefined;
   readonly commandLine: string;
-  /** Words of the command line; a word without `=` has an empty value. */
+  /** Arguments of the command line; an argument without `=` has an empty value. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly ignition: unknown;
 }
@@ -21,15 +21,15 @@ export interface Running {
 /** A device that firmware may boot from. */
 export type BootDevice = 'disk' | 'pxe' | 'http' | 'cd';
 
-/** Everything a boot touches, so that it can be cut off at any point. */
+/** Everything that a boot uses, so that it can be aborted at any point. */
 export interface BootEnvironment {
   readonly uuid: string;
   readonly clock: Clock;
   readonly network: MachineNetwork;
-  /** The network, for programs that verify https by these certificates, where there are any. */
+  /** The network, for programs that verify https with these certificates, if there are any. */
   readonly fetchTrusting: (caPem: string | undefined) => typeof globalThis.fetch;
   readonly bootUrl: () => string | undefined;
-  /** Set, firmware has a probe in it, which a network boot runs and which reports there without a token. */
+  /** If set, a network boot runs a probe in the firmware, which reports there without a token. */
   readonly probeRegistryUrl: () => string | undefined;
   readonly report: () => ProbeReport;
   readonly eraser: () => { durationMs: number; fault: EraserFault | undefined };
@@ -42,20 +42,19 @@ export interface BootEnvironment {
 }
 
 /**
- * How often, and with what pause, a machine asks a boot server that does not answer: as the script of the boot service
- * says that leads any machine to its own.
+ * Attempts and pauses of a machine whose boot server does not answer, as in the entry script of the boot service.
  */
 const firmwareTries = 5;
 const firmwarePauseMs = 5_000;
-/** Ignition waits for its server as long as it takes. */
+/** Ignition retries without a limit. */
 const ignitionPauseMs = 5_000;
-/** As the unit of the probe says: RestartSec. */
+/** RestartSec of the unit of the probe. */
 const restartPauseMs = 20_000;
 
-/** How a boot ends where no device leads anywhere. */
+/** The outcome of a boot without a bootable device. */
 export const noBootableDevice = 'no bootable device';
 
-/** Tries the devices in turn. @returns what the machine ended up with. */
+/** Tries the devices in order. @returns the outcome of the boot. */
 export async function bootFrom(
   devices: readonly BootDevice[],
   httpUri: string | undefined,
@@ -113,7 +112,7 @@ async function bootNetwork(
   return undefined;
 }
 
-/** What needs no boot service: nothing is fetched, and whoever serves the registry has to believe it. */
+/** Needs no boot service: nothing is fetched, and the registry has to accept reports without a token. */
 async function runFirmwareProbe(registryUrl: string, env: BootEnvironment, signal: AbortSignal): Promise<string> {
   env.run(firmwareProbe);
   env.log('firmware: probe');
@@ -151,7 +150,7 @@ async function followScripts(url: string, env: BootEnvironment, signal: AbortSig
   });
 }
 
-/** As firmware asks: some tries, whatever the answer was. */
+/** Fetches as firmware does: several attempts after any response. */
 async function fetchWithRetries(
   url: string,
   { network, clock, log }: BootEnvironment,
@@ -193,7 +192,7 @@ async function runImage(end: ScriptEnd & { kind: 'boot' }, env: BootEnvironment,
   return running.role;
 }
 
-/** A UKI is told nothing: it finds its orders beside the boot file that DHCP names, if that is of a boot. */
+/** A UKI has no arguments: it finds its ignition beside the boot file of DHCP, if that belongs to a boot. */
 const ignitionUrlOfUki = (url: string): string | undefined =>
   /\/boot\/[^/]+\/uki\.efi$/.test(url) ? new URL('ignition', url).href : undefined;
 
@@ -213,7 +212,7 @@ async function fetchIgnition(
   }
 }
 
-/** Runs the probe as its unit does: when it fails it is started again. */
+/** Runs the probe as its unit does: a failed probe is restarted. */
 async function probe(
   { registryUrl, serverUuid, token, caPem }: NonNullable<MachineIgnition['probe']>,
   env: BootEnvironment,
@@ -265,7 +264,7 @@ async function erase(
   await eraseDisks(order, machine, signal);
 }
 
-/** The installed system says once that it is up. */
+/** The installed system reports once that it is up. */
 async function reportBooted(
   url: string | undefined,
   { network, clock, log }: BootEnvironment,

@@ -1,4 +1,4 @@
-// @peculiar/x509 finds its parts by decorators and wants this polyfill loaded before it.
+// @peculiar/x509 uses decorators and requires this polyfill before it.
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
@@ -7,12 +7,12 @@ import type { TlsIdentity } from './listener.ts';
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const dayMs = 86_400_000;
 
-/** The certificate authority of a fleet that speaks HTTPS. */
+/** The certificate authority of a fleet with HTTPS. */
 export interface FleetAuthority {
   readonly caPem: string;
   /** A certificate of this authority for an address. */
   identityFor(address: string): Promise<TlsIdentity>;
-  /** A certificate for the same address that nobody has signed. */
+  /** A certificate for the same address, not signed by this authority. */
   untrustedIdentityFor(address: string): Promise<TlsIdentity>;
 }
 

@@ -1,4 +1,4 @@
-/** Time as an argument: a fleet may live faster than the wall clock. */
+/** Time as an argument: a fleet may run faster than the wall clock. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -10,7 +10,7 @@ export interface Clock {
 
 export const wallClock: Clock = clockOfSpeed(1);
 
-/** A clock that runs so many times faster than the wall, from now on. */
+/** A clock that runs faster than the wall clock by a factor, from now on. */
 export function clockOfSpeed(speed: number): Clock {
   const startedAt = Date.now();
   const startedMonotonic = performance.now();

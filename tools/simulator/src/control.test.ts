@@ -27,7 +27,7 @@ async function startFixture() {
   return { fleet, request, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-test('faults are put on one server or on all, and healed', async () => {
+test('faults are set on one server or on all, and healed', async () => {
   await using fixture = await startFixture();
   const [first, second] = fixture.fleet.nodes;
   assert.ok(first && second);
@@ -46,13 +46,13 @@ test('faults are put on one server or on all, and healed', async () => {
   second.machine.turnOn();
   await second.until(({ power }) => power === 'On', AbortSignal.timeout(60_000));
   second.machine.turnOff();
-  assert.equal(second.power, 'On', 'it hears nobody');
+  assert.equal(second.power, 'On', 'it ignores the reset');
   await fixture.request('POST', '/nodes/*/heal');
   second.machine.turnOff();
   await second.until(({ power }) => power === 'Off', AbortSignal.timeout(60_000));
 });
 
-test('servers and counts can be looked at', async () => {
+test('servers and counts can be read', async () => {
   await using fixture = await startFixture();
   await clientOf(fixture.fleet.nodes[0] ?? assert.fail()).get('/Systems');
   const { nodes, text } = await fixture.request('GET', '/nodes');
@@ -71,7 +71,7 @@ test('servers and counts can be looked at', async () => {
   assert.doesNotMatch(text, /fleet-password/);
 });
 
-test('the journal tells who asked which BMC since it was last asked for', async () => {
+test('the journal contains the requests to each BMC since the last page', async () => {
   await using fixture = await startFixture();
   const [first, second] = fixture.fleet.nodes;
   assert.ok(first && second);
@@ -98,7 +98,7 @@ test('the journal tells who asked which BMC since it was last asked for', async 
   assert.deepEqual([next.connections.length, next.connections[0].node, next.events.length], [1, second.name, 2]);
 });
 
-test('what is not understood is refused with what was expected', async () => {
+test('an invalid request is rejected with the expected values', async () => {
   await using fixture = await startFixture();
   assert.equal((await fixture.request('POST', '/nodes/nobody/faults', {})).status, 404);
   assert.match(

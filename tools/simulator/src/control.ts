@@ -49,14 +49,14 @@ interface ControlResponse {
   readonly body: unknown;
 }
 
-/** Lines for people: what can be asked of the control API. */
+/** The routes of the control API, for the help text. */
 export const controlRoutes: readonly string[] = [
-  'GET  /nodes                  what every server does, and its faults',
+  'GET  /nodes                  state and faults of every server',
   'GET  /nodes/<name>           one server, with its boots and the last requests to its BMC',
   'POST /nodes/<name>/faults    {"hang": true, "forMs": 60000}; <name> may be * for all',
   'POST /nodes/<name>/heal      ends every fault',
   'GET  /counts                 requests by route',
-  'POST /journal                requests by connection since this was last asked; the first time begins',
+  'POST /journal                requests by connection since the last call; the first call starts recording',
   'POST /boot-url               {"url": "http://127.0.0.1:8082"}',
 ];
 
@@ -96,7 +96,7 @@ async function handleRequest(
 ): Promise<ControlResponse> {
   const [, area = '', name, verb] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
   const route = `${request.method} /${area}`;
-  // Browsers say where a request comes from: no web page gets to break a fleet.
+  // Browsers send an Origin header: web pages have no access to the fleet.
   if (request.headers.origin !== undefined) return { status: 403, body: { error: 'not for web pages' } };
   if (route === 'GET /nodes' && name === undefined) return { status: 200, body: fleet.nodes.map(summaryOf) };
   if (route === 'GET /counts')
@@ -162,7 +162,7 @@ async function apply(
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** Keeps what was said; nothing said is no `undefined`. */
+/** Removes undefined properties. */
 const withoutUndefined = <T extends object>(value: T): Defined<T> =>
   // The entries are those of the value, without the ones that hold undefined.
   Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<T>;

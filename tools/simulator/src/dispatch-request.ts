@@ -7,7 +7,7 @@ import { failure, missing, type Reply, type Resource } from './replies.ts';
 import { resourceAt } from './resources.ts';
 import { logIn, patch, post, remove } from './writes.ts';
 
-/** A request as it arrived, read whole. */
+/** A request with its complete body. */
 export interface RedfishRequest {
   readonly method: string;
   readonly path: string;
@@ -20,7 +20,7 @@ export interface RedfishRequest {
 
 const sessions = `${root}/SessionService/Sessions`;
 
-/** What the BMC says to a request. Changes it and its machines when the request does. */
+/** The response of the BMC to a request. Changes the BMC and its machines when the request does. */
 export function dispatchRequest(bmc: BmcState, request: RedfishRequest): Reply | Promise<Reply> {
   const { method, path, body, headers } = request;
   const status = bmc.board.consume('status', path);
@@ -71,7 +71,7 @@ function get(bmc: BmcState, { path, query, headers }: RedfishRequest): Reply {
 interface Page {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Undefined: everything is on one page. */
+  /** Undefined: all members are on one page. */
   readonly size: number | undefined;
 }
 
@@ -93,5 +93,5 @@ function checkPrecondition(bmc: BmcState, path: string, ifMatch: string | undefi
   return failure(412, 'PreconditionFailed', 'the resource has changed');
 }
 
-/** Changes whenever anything a client can see changes. */
+/** Changes whenever anything visible to a client changes. */
 const etagOf = (resource: Resource): string => `"${hash('sha1', JSON.stringify(resource), 'hex').slice(0, 16)}"`;

@@ -2,15 +2,15 @@ import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import type { DiskErasure, ErasureOrder, ErasureReportBody } from '@metal/api/wire/erasure.ts';
 import type { Clock } from './clock.ts';
 
-/** What goes wrong when a machine erases its disks. */
+/** Faults of the erasure of a machine's disks. */
 export type EraserFault =
   /** The first disk cannot be erased. */
   | 'fails'
-  /** It begins, and nothing is heard of it any more. */
+  /** It starts and sends no further report. */
   | 'hangs'
   /** There is a disk that is not in the order. */
   | 'extraDisk'
-  /** The first disk erases itself, and goes on when the agent is stopped. */
+  /** The first disk erases itself, and continues when the agent is stopped. */
   | 'sanitizes';
 
 export interface EraserEnvironment {
@@ -28,13 +28,12 @@ export interface EraserEnvironment {
 }
 
 const retryAfterMs = 1_000;
-/** As the agent does it. */
+/** The interval of the agent. */
 const reportIntervalMs = 5_000;
 
 /**
- * Erases as the agent does, as far as anybody outside can tell: compares the disks with the order, tells that it begins,
- * takes its time and tells how far it is, and tells the end until that is acknowledged. When it is refused it stops, and tries to
- * tell where.
+ * Erases as the agent does, as far as visible from outside: compares the disks with the order, reports the start, the progress,
+ * and the end until that is acknowledged. When a report is rejected it stops, and tries to report how far it got.
  */
 export async function eraseDisks(order: ErasureOrder, env: EraserEnvironment, signal: AbortSignal): Promise<void> {
   const { clock, fault, log } = env;
@@ -58,13 +57,13 @@ export async function eraseDisks(order: ErasureOrder, env: EraserEnvironment, si
   const end = failed
     ? { state: 'Failed', message: '1 disk is not erased', disks: disksOf(order, 'Failed') }
     : { state: 'Succeeded', message: '', disks: disksOf(order, 'Erased') };
-  // They are empty from here on, whether anybody hears of it or not.
+  // The disks are empty from here on, also when the report is lost.
   if (!failed) env.erased();
   await sendReport(end as EraserReport, order, env, signal); // one of the two above
   log(`eraser: ${end.state}`);
 }
 
-/** How much of its time is left when it is refused; 0 when it came to its end. */
+/** The remaining time when a report is rejected; 0 when the erasure is complete. */
 async function eraseUntilRefused(order: ErasureOrder, env: EraserEnvironment, signal: AbortSignal): Promise<number> {
   const running = { state: 'Running', message: '', disks: runningDisksOf(order, env) } as const;
   let leftMs = env.durationMs;
@@ -92,7 +91,7 @@ async function stop(
   env.erased();
 }
 
-/** One after the other: the first is at work, and nothing was done to the others. */
+/** One after the other: the first is being erased, the others are untouched. */
 const runningDisksOf = (order: ErasureOrder, { fault }: EraserEnvironment): DiskErasure[] =>
   disksOf(order, 'Running').map(({ method, ...disk }, index) => {
     if (index > 0) return { ...disk, result: 'Pending' };
@@ -124,7 +123,7 @@ const disksOf = (order: ErasureOrder, result: DiskErasure['result']): DiskErasur
     message: result === 'Failed' && index === 0 ? 'sanitize failed' : '',
   }));
 
-/** Until it is heard; false when it is not wanted. */
+/** Repeats a report until it is acknowledged; false when it is rejected. */
 async function sendReport(
   report: EraserReport,
   { attempt }: ErasureOrder,

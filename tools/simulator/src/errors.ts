@@ -1,4 +1,4 @@
-/** `later`: the same again may work; `blocked`: somebody has to change something; `bug`: should not happen. */
+/** `later`: a retry may work; `blocked`: something has to be changed first; `bug`: should not happen. */
 export type RetryClass = 'later' | 'blocked' | 'bug';
 
 export type FleetErrorCode = 'PortTaken' | 'AddressUnavailable' | 'CannotListen' | 'NoCertificates' | 'QemuMissing';
@@ -11,7 +11,7 @@ const retryClasses: Readonly<Record<FleetErrorCode, RetryClass>> = {
   QemuMissing: 'blocked',
 };
 
-/** Everything the simulator throws on its own account. */
+/** Every error of the simulator. */
 export class FleetError extends Error {
   readonly code: FleetErrorCode;
   readonly retry: RetryClass;
@@ -24,7 +24,7 @@ export class FleetError extends Error {
   }
 }
 
-/** Says what to do about a socket that could not be opened. */
+/** The error of a socket that could not be opened, with the remedy. */
 export function listenError(address: string, port: number, cause: unknown): FleetError {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (code === 'EADDRINUSE')

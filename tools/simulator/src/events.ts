@@ -1,13 +1,13 @@
-/** Something a BMC tells its subscribers. */
+/** An event of a BMC for its subscribers. */
 export interface BmcEvent {
   readonly severity: 'OK' | 'Warning' | 'Critical';
   readonly messageId: string;
   readonly message: string;
-  /** Readings, for subscribers of metric reports. */
+  /** Sensor readings, for subscribers of metric reports. */
   readonly metrics?: readonly { readonly id: string; readonly value: string }[];
 }
 
-/** Sends the event to everybody in the format they subscribed to; gives the statuses, 0 where nobody answered. */
+/** Sends the event to every subscriber in its format; resolves with the statuses, 0 for an unreachable one. */
 export function deliver(
   subscriptions: readonly Record<string, unknown>[],
   event: BmcEvent,

@@ -1,17 +1,17 @@
 import type { Resource } from './replies.ts';
 
-/** `$expand`, as DSP0266 7.3: which links are followed, and how deep. */
+/** `$expand` (DSP0266 7.3): the links to follow, and the levels. */
 export interface Expansion {
-  /** Those in `Links`. */
+  /** Follows those in `Links`. */
   readonly links: boolean;
-  /** All the others: members, parts. */
+  /** Follows all others: members, parts. */
   readonly parts: boolean;
   readonly levels: number;
 }
 
 const maxLevels = 2;
 
-/** Undefined when the query asks for no expansion; `invalid` when it asks for one that does not exist. */
+/** Undefined for a query without `$expand`; `invalid` for an unknown one. */
 export function expansionIn(query: URLSearchParams): Expansion | 'invalid' | undefined {
   const text = query.get('$expand');
   if (text === null) return undefined;
@@ -20,7 +20,7 @@ export function expansionIn(query: URLSearchParams): Expansion | 'invalid' | und
   return { links: kind !== '.', parts: kind !== '~', levels: Math.min(Number(levels), maxLevels) };
 }
 
-/** Replaces links by what they lead to. Actions and annotations are left alone. */
+/** Replaces links by their resources, except in actions and annotations. */
 export function expanded(
   resource: Resource,
   { links, parts, levels }: Expansion,

@@ -1,11 +1,11 @@
 import type { Clock } from './clock.ts';
 
 export interface FakeClock extends Clock {
-  /** Lets this much time pass; what is due happens in order. */
+  /** Advances the time; due timers fire in order. */
   advance(ms: number): void;
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that a test advances. */
 export function fakeClock(): FakeClock {
   let now = Date.UTC(2026, 0, 1);
   const timers = new Set<{ readonly at: number; readonly callback: () => void }>();

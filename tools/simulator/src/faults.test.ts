@@ -16,7 +16,7 @@ async function startNode() {
   return { clock, fleet, node, bmc: node.bmc, client: clientOf(node) };
 }
 
-test('a BMC that refuses is not connectable until it is healed, at the same address', async () => {
+test('a BMC that refuses connections is unreachable until it is healed, at the same address', async () => {
   const { fleet, bmc, client } = await startNode();
   await using _ = fleet;
   assert.equal((await client.get(system)).status, 200);
@@ -26,7 +26,7 @@ test('a BMC that refuses is not connectable until it is healed, at the same addr
   assert.equal((await client.get(system)).status, 200);
 });
 
-test('a fault with a duration ends by itself', async () => {
+test('a fault with a duration expires', async () => {
   const { fleet, bmc, client, clock } = await startNode();
   await using _ = fleet;
   bmc.answer(503, { forMs: 1_000 });
@@ -40,7 +40,7 @@ test('a fault with a duration ends by itself', async () => {
   assert.equal((await client.get(system)).status, 200);
 });
 
-test('a fault with a number of times meets so many requests, and only those on its path', async () => {
+test('a fault with a count applies to that many requests, and only to those on its path', async () => {
   const { fleet, bmc, client } = await startNode();
   await using _ = fleet;
   bmc.answer(500, { times: 2, path: '/Memory' });
@@ -51,7 +51,7 @@ test('a fault with a number of times meets so many requests, and only those on i
   assert.deepEqual(bmc.activeFaults, {});
 });
 
-test('requests that met a hanging BMC are answered when it wakes up', async () => {
+test('requests to a BMC that hangs are answered when the fault ends', async () => {
   const { fleet, bmc, client, clock } = await startNode();
   await using _ = fleet;
   bmc.hangFor(60_000);
@@ -64,19 +64,19 @@ test('requests that met a hanging BMC are answered when it wakes up', async () =
   );
 });
 
-test('latency is counted in the time of the fleet', async () => {
+test('latency is measured with the clock of the fleet', async () => {
   const { fleet, bmc, client, clock } = await startNode();
   await using _ = fleet;
   bmc.latency(5_000);
   const response = client.get(system);
-  // Another BMC's answer shows that the request has had its chance to arrive.
+  // The response of another BMC shows that the request had time to arrive.
   await clientOf(await fleet.add()).get(system);
   assert.equal(bmc.traffic.inFlight, 1);
   clock.advance(5_000);
   assert.equal((await response).status, 200);
 });
 
-test('answers may be cut short, be web pages, come in drops or not at all', async () => {
+test('responses may be truncated, be web pages, arrive slowly or not at all', async () => {
   const { fleet, node, bmc, client } = await startNode();
   await using _ = fleet;
   bmc.truncate({ times: 1 });
@@ -91,7 +91,7 @@ test('answers may be cut short, be web pages, come in drops or not at all', asyn
   assert.equal(node.bmc.requests.length, 4);
 });
 
-test('a dripping answer arrives whole, in its own time', async () => {
+test('a slow response arrives completely', async () => {
   const { fleet, bmc, client, clock } = await startNode();
   await using _ = fleet;
   bmc.drip(1_000);
@@ -106,7 +106,7 @@ test('a dripping answer arrives whole, in its own time', async () => {
   assert.equal((await client.get(system)).status, 200);
 });
 
-test('resets and overrides can be accepted and forgotten', async () => {
+test('resets and overrides can be accepted without an effect', async () => {
   const { fleet, node, bmc, client } = await startNode();
   await using _ = fleet;
   bmc.freezePower({ times: 1 });
@@ -143,7 +143,7 @@ test('a system can report a wrong UUID or none', async () => {
   assert.equal(String((await client.get(system)).body.UUID).toLowerCase(), node.uuid);
 });
 
-test('connections that are cut are just opened again', async () => {
+test('closed connections can be opened again', async () => {
   const { fleet, bmc, client } = await startNode();
   await using _ = fleet;
   await client.get(system);

@@ -1,55 +1,55 @@
 import type { Clock } from './clock.ts';
 
-/** What is wrong with a BMC at the moment. */
+/** The active faults of a BMC. */
 export interface Faults {
-  /** Added to each answer. */
+  /** Added to each response. */
   latencyMs: number;
-  /** Takes requests and does not answer. Requests that wait are answered when the fault ends. */
+  /** Accepts requests and answers them when the fault ends. */
   hang: boolean;
-  /** Nothing listens: connections are refused. */
+  /** Closes the listening socket: connections are refused. */
   refuses: boolean;
   /** Answers everything with this status. */
   status: number | undefined;
-  /** Cuts the connection instead of answering. */
+  /** Closes the connection instead of answering. */
   cutsConnections: boolean;
-  /** Does what a write asks for and answers with this status; 0 cuts the connection. Logins are spared. */
+  /** Carries out writes and answers with this status; 0 closes the connection. Logins are not affected. */
   failsWriteResponses: number | undefined;
-  /** Sends its answers byte by byte, with this pause after each 64 bytes. */
+  /** Sends responses in pieces of 64 bytes, with this pause after each. */
   dripMs: number;
-  /** The boot override is accepted and forgotten. */
+  /** Accepts a boot override without an effect. */
   ignoresOverride: boolean;
   /** The BIOS offers no reset. */
   lacksBiosReset: boolean;
-  /** A reset of the BIOS is accepted, stays pending, and never comes about. */
+  /** Accepts a reset of the BIOS, which stays pending. */
   biosResetStuck: boolean;
-  /** A change of the boot order is accepted and forgotten. */
+  /** Accepts a change of the boot order without an effect. */
   ignoresBootOrder: boolean;
-  /** Resets are accepted and nothing happens. */
+  /** Accepts resets without an effect. */
   powerNeverChanges: boolean;
   /** The machine ignores a graceful shutdown. */
   ignoresShutdown: boolean;
-  /** New passwords are accepted and stored without their last character. */
+  /** Accepts new passwords and stores them without their last character. */
   manglesPasswords: boolean;
-  /** Bodies end in the middle. */
+  /** Truncates bodies. */
   truncates: boolean;
   /** Answers with a web page. */
   answersGarbage: boolean;
-  /** UUID the systems report instead of their own; null: they report none. */
+  /** The UUID that the systems report instead of their own; null: none. */
   uuid: string | null | undefined;
-  /** Shows a certificate that the fleet's CA has not signed. */
+  /** Presents a certificate that the fleet's CA has not signed. */
   untrusted: boolean;
-  /** Nothing tells its systems apart: no UUID, no serial number, no UUID of the service. */
+  /** The systems have no identity: no UUID, no serial number, no UUID of the service. */
   anonymous: boolean;
-  /** The event service is switched off. */
+  /** The event service is disabled. */
   eventsDisabled: boolean;
 }
 
-/** How long a fault lasts. Without any limit: until `heal`. */
+/** The limits of a fault. Without any it lasts until `heal`. */
 export interface FaultLimit {
   readonly forMs?: number | undefined;
-  /** Ends after so many requests have met it. */
+  /** Ends after this many requests. */
   readonly times?: number | undefined;
-  /** Meets only requests whose path contains this. */
+  /** Applies only to requests whose path contains this. */
   readonly path?: string | undefined;
 }
 
@@ -94,12 +94,12 @@ export class FaultBoard {
     this.#onEnd = onEnd;
   }
 
-  /** Everything that is wrong now. */
+  /** The active faults, all properties. */
   get current(): Readonly<Faults> {
     return this.#values ?? noFaults;
   }
 
-  /** Only what is wrong. */
+  /** Only the active faults. */
   get active(): Partial<Faults> {
     const names = [...(this.#active?.keys() ?? [])].filter((name) => this.current[name] !== noFaults[name]);
     return Object.fromEntries(names.map((name) => [name, this.current[name]]));
@@ -116,7 +116,7 @@ export class FaultBoard {
     }
   }
 
-  /** The value a request meets; counts towards the fault's limit. */
+  /** The value that applies to a request; counts towards the limit of the fault. */
   consume<N extends keyof Faults>(name: N, path: string): Faults[N] {
     const active = this.#active?.get(name);
     if (active === undefined || !path.includes(active.path ?? '')) return noFaults[name];

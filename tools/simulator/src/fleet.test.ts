@@ -16,7 +16,7 @@ const identityOf = ({ name, uuid, bmc, machine }: Node) => ({
   nics: machine.hardware.nics.map(({ macAddress }) => macAddress),
 });
 
-test('the same seed makes the same machines, another one others, all of them different', async () => {
+test('the same seed gives the same machines, another one others, and all machines differ', async () => {
   await using one = await startFleet({ count: 5, seed: 7 });
   await using same = await startFleet({ count: 5, seed: 7 });
   await using other = await startFleet({ count: 5, seed: 8 });
@@ -30,7 +30,7 @@ test('the same seed makes the same machines, another one others, all of them dif
   assert.equal(new Set(macs).size, macs.length);
 });
 
-test('every BMC has an address of its own and the port of the fleet', async () => {
+test('every BMC has its own address and the port of the fleet', async () => {
   await using fleet = await startFleet({ count: 300 });
   assert.equal(new Set(fleet.nodes.map(({ bmc }) => bmc.address)).size, 300);
   assert.ok(fleet.nodes.every(({ bmc }) => bmc.port === fleet.port));
@@ -41,7 +41,7 @@ test('every BMC has an address of its own and the port of the fleet', async () =
   assert.equal((await clientOf(fleet.nodes[299] ?? assert.fail()).get('/Systems')).status, 200);
 });
 
-test('fleets that take a free port never meet, and one that is taken is named', async () => {
+test('fleets with a free port do not collide, and a port in use is named in the error', async () => {
   await using one = await startFleet({ count: 1 });
   await using two = await startFleet({ count: 1 });
   assert.notEqual(one.port, two.port);
@@ -53,7 +53,7 @@ test('fleets that take a free port never meet, and one that is taken is named', 
   });
 });
 
-test('a fleet that is gone leaves no socket behind', async () => {
+test('a disposed fleet leaves no socket open', async () => {
   const fleet = await startFleet({ count: 2 });
   const { port } = fleet;
   await fleet[Symbol.asyncDispose]();
@@ -61,7 +61,7 @@ test('a fleet that is gone leaves no socket behind', async () => {
   assert.equal(again.port, port);
 });
 
-test('a machine can be taken out of the rack', async () => {
+test('a machine can be removed', async () => {
   await using fleet = await startFleet({ count: 2 });
   const [node] = fleet.nodes;
   assert.ok(node);
@@ -105,7 +105,7 @@ test('requests are counted by route and by node', async () => {
   assert.equal(fleet.requestCount, 3);
 });
 
-/** What a client that trusts only this CA makes of a BMC. */
+/** The outcome of a connection of a client that trusts only this CA. */
 async function handshake(
   { bmc }: Node,
   ca: string | undefined,
@@ -119,7 +119,7 @@ async function handshake(
   return presented;
 }
 
-test('with HTTPS each BMC shows a certificate of the CA of its fleet', async () => {
+test('each BMC presents a certificate of the CA of its fleet with HTTPS', async () => {
   await using fleet = await startFleet({ count: 2, https: true });
   const [first, second] = fleet.nodes;
   assert.ok(first && second);
@@ -132,7 +132,7 @@ test('with HTTPS each BMC shows a certificate of the CA of its fleet', async () 
   assert.equal((await handshake(first, otherFleet.caPem)).authorized, false);
 });
 
-test('an untrusted certificate is shown until the BMC is healed', async () => {
+test('an untrusted certificate is presented until the BMC is healed', async () => {
   await using fleet = await startFleet({ count: 1, https: true });
   const [node] = fleet.nodes;
   assert.ok(node);

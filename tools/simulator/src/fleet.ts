@@ -18,38 +18,38 @@ export type { Vendor } from './profiles.ts';
 
 export interface FleetOptions {
   readonly count: number;
-  /** Vendors in turn; the usual ones by default. */
+  /** Vendors in rotation; a default list otherwise. */
   readonly vendors: readonly Vendor[];
-  /** Speak HTTPS with certificates of an own CA. */
+  /** HTTPS with certificates of the fleet's own CA. */
   readonly https: boolean;
-  /** Before each answer. */
+  /** Before each response. */
   readonly latencyMs: number;
   readonly powerOnMs: number;
   readonly powerOffMs: number;
-  /** From power until firmware looks for something to boot. */
+  /** From power on until firmware starts to boot. */
   readonly bootMs: number;
-  /** From a boot that found nothing until firmware looks again; undefined where it stops. */
+  /** From a boot without a bootable device until firmware tries again; undefined: it stops. */
   readonly bootRetryMs: number | undefined;
-  /** How long a machine takes to erase its disks. */
+  /** Duration of an erasure of a machine's disks. */
   readonly eraseMs: number;
-  /** How long a restart of a BMC itself takes. */
+  /** Duration of a restart of a BMC itself. */
   readonly bmcRestartMs: number;
-  /** Where machines that boot from the network go, in place of DHCP: the script is at `{bootUrl}/ipxe/{uuid}`. */
+  /** Replaces DHCP for network boots: the script is at `{bootUrl}/ipxe/{uuid}`. */
   readonly bootUrl: string | undefined;
-  /** Set, every network boot of a simulated machine runs a probe out of its firmware, which reports there without a token. */
+  /** If set, every network boot of a simulated machine runs a probe in its firmware, which reports there without a token. */
   readonly probeRegistryUrl: string | undefined;
-  /** The same seed makes the same machines. */
+  /** The same seed gives the same machines. */
   readonly seed: string | number;
-  /** Every duration is of this clock. */
+  /** The clock of every duration. */
   readonly clock: Clock;
   readonly credentials: { readonly username: string; readonly password: string };
-  /** The same for every BMC; 0 takes one that is free, so that fleets never meet. */
+  /** The same for every BMC; 0 takes a free one, so that fleets do not collide. */
   readonly port: number;
   /** First two octets of the BMCs' loopback addresses. */
   readonly network: string;
   /** BMCs also have an SSH shell, all on one port. */
   readonly shells: boolean;
-  /** What machines fetch with; another one may trust a private CA. */
+  /** Used by the machines; another one may trust a private CA. */
   readonly fetch: typeof globalThis.fetch;
 }
 
@@ -75,22 +75,22 @@ const defaults: FleetOptions = {
   fetch: (...request) => globalThis.fetch(...request),
 };
 
-/** One machine more. Everything may be left out. */
+/** Options of an added machine, all optional. */
 export interface NodeOptions {
   readonly vendor?: Vendor;
-  /** Where this one differs from its vendor's profile. */
+  /** Differences from the profile of its vendor. */
   readonly quirks?: Partial<VendorProfile>;
   readonly name?: string;
   readonly uuid?: string;
-  /** Password of its BMC, other than the fleet's. */
+  /** Password of its BMC, if not the one of the fleet. */
   readonly password?: string;
-  /** Machines behind the BMC. */
+  /** Number of machines of the BMC. */
   readonly systems?: number;
-  /** Running when it is found, with a system on its disk. */
+  /** On from the start, with a system on its disk. */
   readonly inUse?: boolean;
-  /** Simulated ones by default; those in QEMU really run what they boot. */
+  /** Simulated by default; machines in QEMU really run the booted system. */
   readonly machine?: 'simulated' | 'qemu';
-  /** What machines in QEMU are made of. */
+  /** Hardware of a machine in QEMU. */
   readonly qemu?: QemuOptions;
 }
 
@@ -98,7 +98,7 @@ export interface FleetCounts {
   readonly total: number;
   /** By method and route, like `GET /redfish/v1/Systems/{id}`. */
   readonly byRoute: ReadonlyMap<string, number>;
-  /** By name of the node. */
+  /** By the name of the node. */
   readonly byNode: ReadonlyMap<string, number>;
 }
 
@@ -113,7 +113,7 @@ export class Fleet implements AsyncDisposable {
   readonly #shellPortReservation: PortReservation | undefined;
   #bootUrl: string | undefined;
   #made = 0;
-  /** Opened for the first machine in QEMU. */
+  /** Opened with the first machine in QEMU. */
   #rack: Promise<QemuRack> | undefined;
 
   /** Use `startFleet`. */
@@ -135,7 +135,7 @@ export class Fleet implements AsyncDisposable {
     return this.#authority?.caPem;
   }
 
-  /** Requests to all BMCs so far. */
+  /** Number of requests to all BMCs. */
   get counts(): FleetCounts {
     const byRoute = new Map<string, number>();
     for (const { bmc } of this.nodes) {
@@ -160,7 +160,7 @@ export class Fleet implements AsyncDisposable {
     this.#bootUrl = url;
   }
 
-  /** Adds a machine; its BMC listens when the promise is fulfilled. */
+  /** Adds a machine; its BMC listens when the promise resolves. */
   async add(options: NodeOptions = {}): Promise<Node> {
     const { vendor = 'generic' } = options;
     const index = this.#made;
@@ -191,7 +191,7 @@ export class Fleet implements AsyncDisposable {
     return node;
   }
 
-  /** Takes a machine out of the rack: it loses power and its BMC is gone. */
+  /** Removes a machine: it loses power and its BMC closes. */
   async remove(node: Node): Promise<void> {
     const index = this.nodes.indexOf(node);
     if (index < 0) return;
@@ -199,7 +199,7 @@ export class Fleet implements AsyncDisposable {
     await stop(node);
   }
 
-  /** MAC prefix database for this fleet, as YAML; also for vendors of which no machine is there yet. */
+  /** MAC prefix database for this fleet, as YAML; also for vendors without a machine yet. */
   macPrefixFile(): string {
     const { credentials } = this.#options;
     const protocolScheme = this.#authority === undefined ? 'http' : 'https';
@@ -207,7 +207,7 @@ export class Fleet implements AsyncDisposable {
     return macPrefixYaml({ nodes: this.nodes, credentials, protocolScheme, port: this.port, shellPort });
   }
 
-  /** What the management network would tell of the BMCs. */
+  /** The Endpoints of the BMCs, as the management network would report them. */
   endpoints(): { name: string; macAddress: string; ip: string }[] {
     return this.nodes.map(({ name, bmc }) => ({ name, macAddress: bmc.macAddress, ip: bmc.address }));
   }
@@ -252,7 +252,7 @@ export class Fleet implements AsyncDisposable {
     },
     qemu: async ({ index, part, systemId, profile, options: { uuid, qemu = {} } }) => {
       const { clock, fetch, seed } = this.#options;
-      // One for all, also for those that are added while it is opened.
+      // One rack for all machines, also for those that are added while it opens.
       this.#rack ??= openRack();
       const rack = await this.#rack;
       const place = { seed: String(seed), index, part, profile, uuid: part === 0 ? uuid : undefined };
@@ -262,10 +262,10 @@ export class Fleet implements AsyncDisposable {
   };
 }
 
-/** Where a machine is, and what was wished for. */
+/** The position of a machine in the fleet, and its options. */
 interface Place {
   readonly index: number;
-  /** Tells several machines behind one BMC apart. */
+  /** Number of the machine among several of one BMC. */
   readonly part: number;
   readonly systemId: string;
   readonly profile: VendorProfile;
@@ -282,7 +282,7 @@ async function stop({ machines, bmc }: Node): Promise<void> {
 /** System.Embedded.1 → System.Embedded.2, system → system2. */
 const nextId = (first: string, part: number): string => `${first.replace(/1$/, '')}${part + 1}`;
 
-/** Starts a fleet; all of it ends when it is disposed. */
+/** Starts a fleet, which stops when it is disposed. */
 export async function startFleet(options: Partial<FleetOptions> = {}): Promise<Fleet> {
   const resolvedOptions = { ...defaults, ...options };
   const authority = resolvedOptions.https ? await createFleetAuthority() : undefined;
@@ -302,7 +302,7 @@ export async function startFleet(options: Partial<FleetOptions> = {}): Promise<F
   }
 }
 
-/** Of the fleet's port, and of that of its shells. */
+/** Reservations of the port of the fleet, and of the port of its shells. */
 type PortReservations = readonly [PortReservation, PortReservation | undefined];
 
 interface PortReservation extends AsyncDisposable {
@@ -310,8 +310,8 @@ interface PortReservation extends AsyncDisposable {
 }
 
 /**
- * Holds the fleet's port on an address that every fleet uses for this: two fleets that take a free port never get the
- * same, also in different processes, and the port is known before the first BMC is there.
+ * Reserves the port of the fleet on an address that every fleet uses for this: two fleets with a free port never get the
+ * same one, also in different processes, and the port is known before the first BMC listens.
  */
 async function reservePort({ network }: FleetOptions, port: number): Promise<PortReservation> {
   const server = createServer((socket) => socket.destroy());

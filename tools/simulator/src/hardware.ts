@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ProbeReport, probeReport } from '@metal/api/wire/probe-report.ts';
 import type { VendorProfile } from './profiles.ts';
 
-/** One machine's parts, the same for the same seed and number. */
+/** The parts of one machine, the same for the same seed and number. */
 export interface Hardware {
   readonly uuid: string;
   readonly serialNumber: string;
@@ -52,7 +52,7 @@ const dimmGiB = 32;
 const dimmCount = 8;
 const nicMacPrefix = 'B49691';
 
-// The same in every machine, so that a fleet of thousands holds them once.
+// Shared by all machines, so that a large fleet holds them once.
 const processors: readonly Processor[] = ['CPU1', 'CPU2'].map((id) => ({
   id,
   model: 'Intel(R) Xeon(R) Gold 6430',
@@ -62,7 +62,7 @@ const processors: readonly Processor[] = ['CPU1', 'CPU2'].map((id) => ({
   maxSpeedMHz: 3_400,
 }));
 
-/** The parts of the machine with this number in a fleet. `part` tells several machines behind one BMC apart. */
+/** The parts of the machine with this number in a fleet. `part` numbers several machines of one BMC. */
 export function makeHardware(seed: string, index: number, part = 0): Hardware {
   const digest = (what: string) => digestOf(`${seed}/${index}${part === 0 ? '' : `.${part}`}/${what}`);
   return {
@@ -108,7 +108,7 @@ export function macAddress(prefix: string, index: number, part: number): string 
 
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** A UUID of version 4 made of a digest. */
+/** A UUID of version 4 from a digest. */
 export function uuidFrom(hex: string): string {
   const variant = ((Number.parseInt(hex[16] ?? '0', 16) & 0x3) | 0x8).toString(16);
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `${variant}${hex.slice(17, 20)}`];
@@ -123,7 +123,7 @@ export interface ReportContext {
   readonly now: number;
 }
 
-/** What the probe finds on this machine from inside; agrees with what the BMC tells from outside. */
+/** The report of a probe on this machine; it matches the inventory of the BMC. */
 export function reportOf(hardware: Hardware, { profile, ipAddress, now }: ReportContext): ProbeReport {
   return probeReport.parse({
     timestamp: new Date(now).toISOString().replace(/\.\d+Z$/, 'Z'),

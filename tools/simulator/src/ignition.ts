@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { type ErasureOrder, erasureOrder, erasureOrderFile } from '@metal/api/wire/erasure.ts';
 import * as z from 'zod';
 
-/** What a machine needs to know of the ignition it fetched. */
+/** The parts of a fetched ignition that a machine uses. */
 export interface MachineIgnition {
   readonly document: unknown;
   /** Set when the ignition starts a probe. */
@@ -11,11 +11,11 @@ export interface MachineIgnition {
         readonly registryUrl: string;
         readonly serverUuid: string;
         readonly token: string | undefined;
-        /** What an https registry is verified against. */
+        /** CA certificates for an https registry. */
         readonly caPem: string | undefined;
       }
     | undefined;
-  /** Set when the disks are to be erased instead. */
+  /** Set when the ignition starts an erasure instead. */
   readonly erasure: ErasureOrder | undefined;
 }
 
@@ -34,8 +34,8 @@ const shape = z.object({
 });
 
 /**
- * Reads Ignition JSON as far as it matters here: the enabled unit that starts a probe, and the token file it names.
- * Undefined when the text is no ignition.
+ * Reads the used parts of Ignition JSON: the enabled unit that starts a probe, and its token file. Undefined when the text is
+ * no ignition.
  */
 export function readIgnition(text: string): MachineIgnition | undefined {
   const document = parse(text);
@@ -71,7 +71,7 @@ function parse(text: string): unknown {
 const flagIn = (unit: string | null | undefined, name: string): string | undefined =>
   new RegExp(`--${name}(?:=|\\s+)["']?([^\\s"']+)`).exec(unit ?? '')?.[1];
 
-/** RFC 2397, with the compression that Butane chooses for longer files. */
+/** RFC 2397, with the compression that Butane uses for longer files. */
 function decodeDataUrl(url: string, compression: string): string | undefined {
   const [, base64, data = ''] = /^data:[^,]*?(;base64)?,(.*)$/s.exec(url) ?? [];
   if (!url.startsWith('data:')) return undefined;

@@ -4,7 +4,7 @@ import { runScript, type ScriptEnd } from './ipxe.ts';
 
 interface BootServerFixture {
   scripts?: Record<string, string>;
-  /** How often each image fails before it can be had. */
+  /** Failures of each image before it loads. */
   failures?: Record<string, number>;
 }
 
@@ -37,12 +37,12 @@ test('a script boots its kernel with command line and initrds', async () => {
   assert.deepEqual(end.kind === 'boot' && end.initrds.map(({ url }) => url), ['http://boot/i', 'http://boot/ipxe/j']);
 });
 
-test('options in front of the address are not part of the command line', async () => {
+test('options before the URL are not part of the command line', async () => {
   const { end } = await run('#!ipxe\nkernel --name linux http://boot/k quiet\nboot');
   assert.equal(kernelOf(end), 'http://boot/k quiet');
 });
 
-test('a failing command ends the script unless something stands behind ||', async () => {
+test('a failed command ends the script unless a command follows ||', async () => {
   const failures = { 'http://boot/k': 1 };
   assert.match(kernelOf((await run('#!ipxe\nkernel http://boot/k\nboot', { failures })).end), /failed$/);
   assert.equal(
@@ -51,7 +51,7 @@ test('a failing command ends the script unless something stands behind ||', asyn
   );
 });
 
-test('a script that tries again boots when its server is back', async () => {
+test('a script with retries boots when its server is back', async () => {
   const text =
     '#!ipxe\n:load\nkernel http://boot/k || goto again\nboot || goto again\n:again\nimgfree\nsleep 5\ngoto load\n';
   const { end, slept } = await run(text, { failures: { 'http://boot/k': 2 } });
@@ -59,7 +59,7 @@ test('a script that tries again boots when its server is back', async () => {
   assert.deepEqual(slept, [5_000, 5_000]);
 });
 
-test('variables carry types, and iseq and isset judge them', async () => {
+test('variables may have types, and iseq and isset evaluate them', async () => {
   const text =
     '#!ipxe\nset tries:string ${tries}x\nset tries:string ${tries}x\niseq ${tries} xx && echo two ||\nisset ${nothing} || echo none\nexit 1\n';
   const { end, echoed } = await run(text);
@@ -67,12 +67,12 @@ test('variables carry types, and iseq and isset judge them', async () => {
   assert.equal(kernelOf(end), 'exit 1');
 });
 
-test('an address with two pipes in a query is one word', async () => {
+test('a URL with two pipes in its query is one word', async () => {
   const { end } = await run('#!ipxe\nkernel http://boot/k?a=b||c x\nboot');
   assert.equal(kernelOf(end), 'http://boot/k?a=b||c x');
 });
 
-test('a chained script takes over for good with --replace', async () => {
+test('a chained script replaces its caller with --replace', async () => {
   const scripts = { 'http://boot/next': '#!ipxe\nkernel k\nboot' };
   assert.equal(
     kernelOf((await run('#!ipxe\nchain --replace --autofree http://boot/next || exit 3', { scripts })).end),
@@ -81,17 +81,17 @@ test('a chained script takes over for good with --replace', async () => {
   assert.equal(kernelOf((await run('#!ipxe\nchain --replace http://boot/gone || exit 3', { scripts })).end), 'exit 3');
 });
 
-test('a chained script that exits gives back to its caller', async () => {
+test('the caller of a chained script continues when that exits', async () => {
   const scripts = { 'http://boot/next': '#!ipxe\nexit 1' };
   assert.equal(kernelOf((await run('#!ipxe\nchain http://boot/next || echo back\nexit 7', { scripts })).end), 'exit 7');
 });
 
-test('an EFI program is booted as it is', async () => {
+test('an EFI program is booted', async () => {
   const { end } = await run('#!ipxe\nchain http://boot/linux.efi', { scripts: { 'http://boot/linux.efi': 'MZ...' } });
   assert.equal(kernelOf(end), 'http://boot/linux.efi ');
 });
 
-test('what is no script, knows no command or never ends does not boot', async () => {
+test('a text without a script, an unknown command and an endless script do not boot', async () => {
   assert.match(kernelOf((await run('<html>')).end), /no iPXE script/);
   assert.match(kernelOf((await run('#!ipxe\nfrobnicate\nkernel http://boot/k\nboot')).end), /"frobnicate" failed/);
   assert.match(kernelOf((await run('#!ipxe\n:a\ngoto a')).end), /circle/);

@@ -1,11 +1,11 @@
-/** An image that was loaded, with what it is in bytes. */
+/** A loaded image, with its size and digest. */
 export interface Artefact {
   readonly url: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** What a boot script led to. */
+/** The outcome of a boot script. */
 export type ScriptEnd =
   | {
       readonly kind: 'boot';
@@ -13,33 +13,33 @@ export type ScriptEnd =
       readonly commandLine: string;
       readonly initrds: readonly Artefact[];
     }
-  /** The firmware goes on with its next device. */
+  /** The firmware continues with its next device. */
   | { readonly kind: 'exit'; readonly reason: string };
 
 export interface ScriptEnvironment {
   readonly variables: Readonly<Record<string, string>>;
-  /** Where the script came from; addresses in it may be relative to that. */
+  /** URL of the script; URLs in it may be relative. */
   readonly url: string;
-  /** Fetches another script; undefined when it cannot be had. */
+  /** Fetches another script; undefined on failure. */
   readonly fetchScript: (url: string) => Promise<string | undefined>;
-  /** Loads an image once; undefined when it cannot be had. */
+  /** Loads an image once; undefined on failure. */
   readonly fetchImage: (url: string) => Promise<Artefact | undefined>;
   readonly sleep: (ms: number) => Promise<void>;
   /** Text of `echo`. */
   readonly echo?: (text: string) => void;
 }
 
-/** Scripts and chains that never end and never wait are cut off, as a watchdog would. */
+/** Endless scripts and chains without a pause are stopped, as by a watchdog. */
 const maxSteps = 10_000;
 const maxHops = 20;
 
-/** Settings of a network card and the like: a simulated machine has its network already. */
+/** Network settings: the network of a simulated machine is already configured. */
 const withoutEffect = new Set(['dhcp', 'ifopen', 'ifclose', 'ifconf', 'ifstat', 'cpuid', 'console', 'colour', 'cpair']);
 
 /**
  * Runs the part of iPXE's script language that boot services use (https://ipxe.org/scripting): set, clear, isset,
  * iseq, kernel, initrd, imgargs, imgfree, boot, chain, goto and labels, sleep, echo, prompt, exit; `||` and `&&`.
- * As in iPXE a failing command ends the script unless something stands after `||`, and an unknown command fails.
+ * As in iPXE a failed command ends the script unless a command follows `||`, and an unknown command fails.
  */
 export async function runScript(text: string, env: ScriptEnvironment): Promise<ScriptEnd> {
   return new Script(env).run(text);
@@ -90,7 +90,7 @@ class Script {
     return true;
   }
 
-  /** `a || b` runs b when a fails, `a && b` when it succeeds; nothing behind an operator is success. */
+  /** `a || b` runs b when a fails, `a && b` when it succeeds; an empty command succeeds. */
   async #statement(line: string): Promise<Flow> {
     const parts = line.split(/(?<=\s|^)(\|\||&&)(?=\s|$)/);
     let flow = await this.#command(parts[0] ?? '');
@@ -185,7 +185,7 @@ class Script {
     return 'succeeded';
   }
 
-  /** Another script takes over; with `--replace` for good, otherwise this one goes on when that one exits. */
+  /** Runs another script; with `--replace` instead of this one, otherwise this one continues when the other exits. */
   async #chain(url: string, replaces: boolean): Promise<Flow> {
     this.#hops += 1;
     if (this.#hops > maxHops) return 'failed';
@@ -203,7 +203,7 @@ class Script {
     return outcome(end.reason === 'exit' || end.reason === 'exit 0');
   }
 
-  /** An EFI program, for example a kernel with everything in it. */
+  /** An EFI program, for example a unified kernel image. */
   async #execute(url: string): Promise<Flow> {
     const kernel = await this.#env.fetchImage(url);
     if (kernel === undefined) return 'failed';
@@ -222,7 +222,7 @@ class Script {
     return URL.canParse(url, this.#url) ? new URL(url, this.#url).href : url;
   }
 
-  /** Settings may carry a type (`uuid:hexhyp`), which changes nothing for what is known here. */
+  /** Settings may have a type (`uuid:hexhyp`), which has no effect on the known ones. */
   #expand(text: string): string {
     return text.replace(/\$\{([^}:]+)(?::[^}]*)?\}/g, (_, name: string) => this.#variables.get(name) ?? '');
   }
@@ -231,10 +231,10 @@ class Script {
 const isStatement = (line: string): boolean => line !== '' && !line.startsWith('#') && !line.startsWith(':');
 const outcome = (success: boolean): Flow => (success ? 'succeeded' : 'failed');
 
-/** Options of which commands take a value in the next word. */
+/** Options with a value in the next word, by command. */
 const withValue = new Set(['--name', '--timeout', '-n', '-t']);
 
-/** Options stand before the first operand; what follows belongs to the kernel. */
+/** Options precede the first operand; the rest belongs to the kernel. */
 function withoutOptions(name: string, tokens: readonly string[]): { operands: string[]; options: Map<string, string> } {
   const options = new Map<string, string>();
   if (name === 'echo' || name === 'set') return { operands: [...tokens], options };

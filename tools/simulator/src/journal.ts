@@ -1,10 +1,10 @@
 import type { Fleet } from './fleet.ts';
 import type { Peer } from './traffic.ts';
 
-/** Nobody who asks now and then ever comes near it. */
+/** Far more than collects between two pages of a regular reader. */
 const maxEvents = 2_000_000;
 
-/** A connection to a BMC, as whoever opened it sees it. */
+/** A connection to a BMC, from the view of its client. */
 export interface JournalConnection {
   readonly id: number;
   readonly node: string;
@@ -12,18 +12,18 @@ export interface JournalConnection {
   readonly to: { readonly address: string; readonly port: number };
 }
 
-/** A request came in or was answered: milliseconds since the Unix epoch, the connection, and which of the two. */
+/** The arrival or the answer of a request: milliseconds since the Unix epoch, the connection, and the kind. */
 export type JournalEvent = readonly [at: number, connection: number, kind: 'arrived' | 'answered'];
 
 export interface JournalPage {
-  /** Those of the moments that no earlier page had. */
+  /** The connections that no earlier page contained. */
   readonly connections: readonly JournalConnection[];
   readonly events: readonly JournalEvent[];
-  /** Moments that had no place any more, since nobody asked for a page. */
+  /** Entries that were dropped because no page was read. */
   readonly lost: number;
 }
 
-/** Who asked which BMC when, by connection, kept until it is asked for. BMCs that come after it has begun are not in it. */
+/** The requests to each BMC by connection and time, kept until a page is read. BMCs added after the start are not included. */
 export class Journal {
   readonly #now: () => number;
   readonly #ids = new WeakMap<Peer, number>();
@@ -40,7 +40,7 @@ export class Journal {
       });
   }
 
-  /** What was written since the last page. */
+  /** The entries since the last page. */
   takePage(): JournalPage {
     const page = { connections: this.#connections, events: this.#events, lost: this.#lost };
     this.#connections = [];

@@ -10,13 +10,13 @@ export interface TlsIdentity {
 
 export interface ListenerOptions {
   readonly address: string;
-  /** Without one it speaks plain HTTP. */
+  /** Plain HTTP without one. */
   readonly identity: TlsIdentity | undefined;
   readonly handle: RequestListener;
   readonly onConnection: (socket: Socket) => void;
 }
 
-/** Idle connections stay open longer than any client keeps them, so that no request meets a closing socket. */
+/** Idle connections stay open longer than clients keep them, so that no request is sent on a closing socket. */
 const keepAliveMs = 300_000;
 
 /** The listening socket of one BMC, which can be closed and opened again at the same address. */
@@ -35,7 +35,7 @@ export class Listener {
     return this.#server !== undefined;
   }
 
-  /** @returns the port; 0 takes a free one. @throws FleetError when it cannot be had. */
+  /** @returns the port; 0 takes a free one. @throws FleetError when the port is not available. */
   async open(port: number): Promise<number> {
     const server = this.#create();
     await new Promise<void>((resolve, reject) => {
@@ -49,7 +49,7 @@ export class Listener {
     return typeof bound === 'object' && bound !== null ? bound.port : port;
   }
 
-  /** Connections are refused from now on, and those that exist are cut. */
+  /** Refuses connections from now on, and closes existing ones. */
   async close(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
@@ -63,7 +63,7 @@ export class Listener {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Shows another certificate; clients have to shake hands again. */
+  /** Presents another certificate; existing connections are closed. */
   identify(identity: TlsIdentity): void {
     this.#identity = identity;
     const server = this.#server;
@@ -75,7 +75,7 @@ export class Listener {
 
   #create(): Server | HttpsServer {
     const { handle, onConnection } = this.#options;
-    // Node checks the connections of each server on a timer; thousands of servers would be thousands of timers.
+    // Node checks the connections of each server with a timer, which thousands of servers would multiply.
     const options = {
       keepAliveTimeout: keepAliveMs,
       requestTimeout: 0,

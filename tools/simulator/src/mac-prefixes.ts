@@ -3,15 +3,15 @@ import { profiles } from './profiles.ts';
 
 export interface MacPrefixOptions {
   readonly nodes: readonly Node[];
-  /** Those of the fleet; a BMC with others gets an entry of its own. */
+  /** The credentials of the fleet; a BMC with others has an entry of its own. */
   readonly credentials: { readonly username: string; readonly password: string };
   readonly protocolScheme: 'http' | 'https';
   readonly port: number;
-  /** Of the SSH shells. */
+  /** Port of the SSH shells. */
   readonly shellPort: number;
 }
 
-/** The MAC prefix database that makes an operator find these BMCs, as YAML. No two entries match the same address. */
+/** The MAC prefix database of these BMCs, as YAML. No two entries match the same address. */
 export function macPrefixYaml({ nodes, credentials, protocolScheme, port, shellPort }: MacPrefixOptions): string {
   const prefixes = new Map<string, string>();
   for (const { macPrefix, manufacturer } of Object.values(profiles)) prefixes.set(macPrefix, manufacturer);

@@ -17,18 +17,18 @@ export interface Override {
 /** One start of the machine. */
 export interface BootRecord {
   readonly at: number;
-  /** The override it started with; undefined when it followed its boot order. */
+  /** The override of this start; undefined when the machine followed its boot order. */
   readonly override: string | undefined;
-  /** Where what runs came from, and its kernel's address; undefined when nothing was booted, or nobody can tell. */
+  /** The source of the running system, and the URL of its kernel; undefined when nothing was booted, or when it is unknown. */
   from: 'network' | 'disk' | undefined;
   kernel: string | undefined;
-  /** What it came to run, as far as that is known: probe, eraser, os. */
+  /** The role of the booted system, if known: probe, eraser, os. */
   ran?: string;
-  /** Undefined while it goes on: probe, os, setup, emergency, no bootable device, lost power, and words like these. */
+  /** Undefined while it boots; then for example probe, os, setup, emergency, no bootable device, lost power. */
   outcome: string | undefined;
 }
 
-/** What firmware may boot from, by the names that boot orders are made of. */
+/** Boot devices, by their names in boot orders. */
 export const bootOptions: Readonly<
   Record<string, { readonly device: BootDevice; readonly name: string; readonly path: string }>
 > = {
@@ -38,14 +38,14 @@ export const bootOptions: Readonly<
 };
 const deviceOfTarget: Readonly<Record<string, BootDevice>> = { Pxe: 'pxe', UefiHttp: 'http', Hdd: 'disk', Cd: 'cd' };
 
-/** What firmware tries, in turn: what the override says, then the boot order. */
+/** The devices that firmware tries, in order: the override, then the boot order. */
 export function bootDevicesOf({ override, bootOrder }: Pick<Machine, 'override' | 'bootOrder'>): BootDevice[] {
   const ordered = bootOrder.flatMap((name) => bootOptions[name]?.device ?? []);
   const first = override === undefined ? undefined : deviceOfTarget[override.target];
   return first === undefined ? ordered : [first, ...ordered.filter((device) => device !== first)];
 }
 
-/** BIOS attributes of a machine that nobody has set anything of. */
+/** Default BIOS attributes. */
 export const factoryBios: Readonly<Record<string, unknown>> = {
   BootMode: 'Uefi',
   LogicalProc: 'Enabled',
@@ -53,7 +53,7 @@ export const factoryBios: Readonly<Record<string, unknown>> = {
 };
 export const factoryBootOrder: readonly string[] = ['Boot0001'];
 
-/** What firmware does at a start with what was asked of it before; its boot order goes with its settings. */
+/** Applies pending changes at a start; a reset of the settings also resets the boot order. */
 export function startBios(
   machine: Pick<Machine, 'biosAttributes' | 'pendingBiosAttributes' | 'biosReset' | 'bootOrder'>,
 ): void {
@@ -65,24 +65,24 @@ export function startBios(
   machine.bootOrder = [...factoryBootOrder];
 }
 
-/** A machine behind a BMC, as the BMC and people in the aisle see it; simulated, or a real one in QEMU. */
+/** A machine with the operations of its BMC and of people at the rack; simulated, or a real one in QEMU. */
 export interface Machine {
   readonly hardware: Hardware;
   /** Identifier of the system in Redfish. */
   readonly systemId: string;
   /** On and Off as they were reached, in order. */
   readonly powerLog: readonly ('On' | 'Off')[];
-  /** What is known of every start, in words. */
+  /** The known steps of every start, as text. */
   readonly bootLog: readonly string[];
   readonly boots: readonly BootRecord[];
-  /** What the machine asked the network for, as far as it tells. */
+  /** Network requests of the machine, if known. */
   readonly requests: readonly MachineRequest[];
   readonly power: Power;
-  /** What runs, as far as the machine tells. */
+  /** The running system, if known. */
   readonly running: Running | undefined;
-  /** Undefined where the BMC has none. */
+  /** Undefined when the BMC has none. */
   readonly virtualMedia: VirtualMedia | undefined;
-  /** What it says on its serial line; undefined where there is none. */
+  /** Its serial console; undefined when there is none. */
   readonly serial: SerialConsole | undefined;
   override: Override | undefined;
   /** Mode of the override, where the system knows modes. */
@@ -91,45 +91,45 @@ export interface Machine {
   led: 'Off' | 'Lit' | 'Blinking';
   assetTag: string;
   biosAttributes: Record<string, unknown>;
-  /** Wishes that come true at the next start. */
+  /** BIOS attributes that take effect at the next start. */
   pendingBiosAttributes: Record<string, unknown>;
-  /** pending: at the next start the attributes are those of the factory; stuck: that never comes about. */
+  /** pending: the next start resets the attributes to their defaults; stuck: it does not. */
   biosReset: 'none' | 'pending' | 'stuck';
 
-  /** Called after every change; for those that wait. */
+  /** Called after every change. */
   onChange(watcher: () => void): Disposable;
   turnOn(): void;
-  /** As the power button does: what runs is asked to end. */
+  /** As with the power button: the system is asked to shut down. */
   turnOff(): void;
-  /** Nobody asks the system. */
+  /** Without a shutdown of the system. */
   forceOff(): void;
-  /** At once, as pulling the plug. */
+  /** Immediately, as with a pulled plug. */
   cutOff(): void;
   /** Off and on again; the log shows both. */
   restart(): void;
-  /** What runs is asked to end, then on again. */
+  /** The system is asked to shut down, then on again. */
   restartGracefully(): void;
-  /** As a machine that was in use before anybody looked: on before the operator comes. */
+  /** A machine that is in use before the operator discovers it: on, with an installed system. */
   setInUse(): void;
   /** The disks are empty again. */
   erase(): void;
-  /** Nothing happens on it any more, its power button is not heard, and it is On; through all its starts, until `heal`. */
+  /** It is On, does nothing and ignores its power button; through all its starts, until `heal`. */
   hang(): void;
-  /** Its network swallows what it sends, DHCP included, and it gets nothing; through all its starts, until `heal`. */
+  /** Its network drops all packets, including DHCP; through all its starts, until `heal`. */
   loseNetwork(): void;
-  /** It goes on where it hung, and has its network again. */
+  /** It continues where it hung, and its network works again. */
   heal(): void;
   /** Something visible was changed from outside. */
   touch(): void;
-  /** Nothing of the machine goes on, and nothing is left of it. */
+  /** Stops the machine and removes its files. */
   dispose(): Promise<void>;
 }
 
-/** A drive that a BMC shows to its machine. */
+/** A virtual drive of a machine. */
 export interface VirtualMedia {
-  /** Address of the image in it; undefined while it is empty. */
+  /** URL of the inserted image; undefined while it is empty. */
   readonly image: string | undefined;
-  /** Fetches the image and puts it in. @throws Error when it cannot be fetched. */
+  /** Fetches the image and inserts it. @throws Error when it cannot be fetched. */
   insert(image: string): Promise<void>;
   eject(): Promise<void>;
 }

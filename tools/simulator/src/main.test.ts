@@ -20,7 +20,7 @@ function start(...parameters: string[]): ChildProcess & AsyncDisposable {
   });
 }
 
-/** Reads until the text is there; the end of the output is the end of the patience. */
+/** Reads until the text appears; the end of the output is an error. */
 async function readUntil({ stdout }: ChildProcess, wanted: RegExp): Promise<string> {
   let text = '';
   for await (const chunk of stdout ?? []) {
@@ -30,7 +30,7 @@ async function readUntil({ stdout }: ChildProcess, wanted: RegExp): Promise<stri
   return text;
 }
 
-test('metal-fleet lists its servers, writes its files and ends with Ctrl-C', async () => {
+test('metal-fleet lists its servers, writes its files and stops with Ctrl-C', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'metal-fleet-'));
   try {
     const files = [
@@ -75,7 +75,7 @@ test('metal-fleet lists its servers, writes its files and ends with Ctrl-C', asy
   }
 });
 
-test('a wrong option is explained', async () => {
+test('an invalid option is explained', async () => {
   await using child = start('--vendors', 'acme');
   let text = '';
   for await (const chunk of child.stderr ?? []) text += String(chunk);

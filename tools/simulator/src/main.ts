@@ -55,18 +55,18 @@ function vendorList(text: string): Vendor[] {
 }
 
 const help = `
-Each BMC has a loopback address of its own; all of them share one port. Machines that are told to boot from the network
-fetch <boot-url>/ipxe/<system UUID> and do what the script says, down to registering as a probe. With --probe-registry
-they need no boot service: for an operator that has none, and believes probes without a token.
+Each BMC has its own loopback address; all BMCs use one port. A network boot fetches <boot-url>/ipxe/<system UUID> and runs
+the script, including the probe and its report. With --probe-registry no boot service is needed: for an operator without one,
+that accepts probe reports without a token.
 
 Vendors: ${vendors.join(', ')}
 
 Examples:
   metal-fleet --count 50 --mac-prefixes prefixes.yaml --endpoints endpoints.yaml
-  kubectl apply -f endpoints.yaml             tells an operator that runs with --mac-prefixes-file=prefixes.yaml
+  kubectl apply -f endpoints.yaml             for an operator with --mac-prefixes-file=prefixes.yaml
   metal-fleet --count 1000 --latency 200      a slow data centre
-  metal-fleet --https --ca ca.pem             BMCs with certificates of an own CA
-  metal-fleet --count 0 --qemu 2              real machines: they run what they boot
+  metal-fleet --https --ca ca.pem             BMCs with certificates of the fleet's own CA
+  metal-fleet --count 0 --qemu 2              real machines, which run the booted system
   metal-fleet --count 3 -o json | jq -r '.[].url'
 
 Control API, http://127.0.0.1:<control-port>:
@@ -79,39 +79,37 @@ Control API, http://127.0.0.1:<control-port>:
   Limits: forMs, times, path (only requests whose path contains it). Without a limit they last until heal.`;
 
 const command = new Command('metal-fleet')
-  .description(
-    'A fleet of simulated servers: Redfish BMCs over real HTTP, and the machines behind them. Ends with Ctrl-C.',
-  )
+  .description('A fleet of simulated servers: Redfish BMCs over real HTTP, and their machines. Stops with Ctrl-C.')
   .option('--count <n>', 'number of servers', whole, 8)
-  .option('--qemu <n>', 'real machines in QEMU besides, behind generic BMCs', whole, 0)
+  .option('--qemu <n>', 'number of additional real machines in QEMU, with generic BMCs', whole, 0)
   .addOption(
-    new Option('--vendors <list>', 'vendors in turn, separated by commas')
+    new Option('--vendors <list>', 'vendors in rotation, separated by commas')
       .argParser(vendorList)
       .default(defaultVendors, defaultVendors.join(',')),
   )
-  .option('--seed <text>', 'the same seed makes the same machines', 'fleet')
-  .option('--https', 'speak HTTPS', false)
+  .option('--seed <text>', 'the same seed gives the same machines', 'fleet')
+  .option('--https', 'use HTTPS', false)
   .option('--port <port>', 'port of every BMC; 0 takes a free one', portNumber, 8_000)
   .option('--network <octets>', 'first two octets of the addresses', loopback, '127.20')
   .option('--username <name>', 'user of every simulated BMC', 'admin')
   .option('--password <text>', 'password of every simulated BMC', 'fleet-password')
-  .option('--latency <ms>', 'time before each answer', whole, 20)
-  .option('--power-on <ms>', 'time from the command to power', whole, 500)
-  .option('--power-off <ms>', 'time from the command to darkness', whole, 500)
-  .option('--boot <ms>', 'time from power until firmware looks for something to boot', whole, 2_000)
-  .option('--erase <ms>', 'time a machine takes to erase its disks', whole, 10_000)
-  .option('--bmc-restart <ms>', 'time a BMC is away when it restarts', whole, 20_000)
-  .option('--boot-url <url>', 'boot service; without one, network boots find nothing')
+  .option('--latency <ms>', 'delay before each response', whole, 20)
+  .option('--power-on <ms>', 'time from the command until power is on', whole, 500)
+  .option('--power-off <ms>', 'time from the command until power is off', whole, 500)
+  .option('--boot <ms>', 'time from power on until firmware starts to boot', whole, 2_000)
+  .option('--erase <ms>', 'duration of an erasure of the disks', whole, 10_000)
+  .option('--bmc-restart <ms>', 'duration of a BMC restart', whole, 20_000)
+  .option('--boot-url <url>', 'URL of the boot service; without it network boots find nothing')
   .option(
     '--probe-registry <url>',
-    'every network boot of a simulated server runs a probe that reports there without a token',
+    'URL of a registry; every network boot of a simulated server runs a probe that reports there without a token',
   )
   .option('--mac-prefixes <file>', 'write a MAC prefix database for the operator')
   .option('--endpoints <file>', 'write Endpoint manifests for kubectl apply')
   .option('--ca <file>', 'write the CA certificate (with --https)')
   .option('--control-port <port>', 'port of the control API on 127.0.0.1; 0 for none', portNumber, 8_099)
   .addOption(
-    new Option('-o, --output <format>', 'how the servers are listed').choices(['table', 'json']).default('table'),
+    new Option('-o, --output <format>', 'output format of the server list').choices(['table', 'json']).default('table'),
   )
   .addHelpText('after', help);
 
@@ -148,7 +146,7 @@ const optionsOf = (flags: Flags): Parameters<typeof startFleet>[0] => ({
 });
 
 async function writeFiles(fleet: Fleet, { macPrefixes, endpoints, ca }: Flags): Promise<void> {
-  // It holds a password, if only one of simulated BMCs.
+  // The file contains a password, although only of simulated BMCs.
   if (macPrefixes !== undefined) await writeFile(macPrefixes, fleet.macPrefixFile(), { mode: 0o600 });
   if (ca !== undefined && fleet.caPem !== undefined) await writeFile(ca, fleet.caPem);
   if (endpoints === undefined) return;
@@ -178,7 +176,7 @@ function tableOf(fleet: Fleet): string {
     `${name.padEnd(widest)}  ${url.padEnd(28)}  ${mac.padEnd(17)}  ${uuid}`;
   const lines = rows.slice(0, mostRows).map((row) => line(row.name, row.url, row.macAddress, row.systemUUID));
   const more = rows.length > mostRows ? [`… and ${rows.length - mostRows} more (-o json lists all)`] : [];
-  const end = `\n${rows.length} servers are up; Ctrl-C ends them.`;
+  const end = `\n${rows.length} servers are up; Ctrl-C stops them.`;
   return `${[line('NAME', 'BMC', 'MAC ADDRESS', 'SYSTEM UUID'), ...lines, ...more, end].join('\n')}\n`;
 }
 

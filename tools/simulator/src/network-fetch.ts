@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Clock } from './clock.ts';
 import type { Artefact } from './ipxe.ts';
 
-/** A request that the machine made. Addresses may hold the token of a boot. */
+/** A request of the machine. URLs may contain the token of a boot. */
 export interface MachineRequest {
   readonly at: number;
   readonly method: 'GET' | 'POST';
   readonly url: string;
-  /** Undefined when there was no answer. */
+  /** Undefined when there was no response. */
   readonly status: number | undefined;
   readonly bytes: number;
 }
@@ -20,11 +20,11 @@ export interface NetworkOptions {
   readonly userAgent: string;
 }
 
-/** Deadline of one request, in wall-clock time: the other side lives in it. */
+/** Deadline of one request, in wall-clock time, as the server uses it. */
 const requestTimeoutMs = 30_000;
 const maxRequests = 500;
 
-/** The network as a booting machine uses it. Remembers what was asked for. */
+/** The network of a booting machine. Records its requests. */
 export class MachineNetwork {
   readonly requests: MachineRequest[] = [];
   readonly #options: NetworkOptions;
@@ -33,7 +33,7 @@ export class MachineNetwork {
     this.#options = options;
   }
 
-  /** A text, read whole. A refusal is final when asking again would not help. */
+  /** Fetches a text. A rejection is final when a retry would not help. */
   async text(url: string, signal: AbortSignal, method: 'GET' | 'POST' = 'GET'): Promise<Fetched> {
     let text = '';
     const decoder = new TextDecoder();
@@ -50,7 +50,7 @@ export class MachineNetwork {
     };
   }
 
-  /** An image: its bytes pass by, size and digest stay. */
+  /** Fetches an image; only size and digest are kept. */
   async image(url: string, signal: AbortSignal): Promise<Artefact | undefined> {
     const hash = createHash('sha256');
     let bytes = 0;
@@ -62,8 +62,8 @@ export class MachineNetwork {
   }
 
   /**
-   * A server that names the time of the next try is asked then, however often: so iPXE does (src/net/tcp/httpcore.c).
-   * @returns the status; undefined when the answer did not arrive whole.
+   * A response with Retry-After is repeated then, without a limit, as iPXE does (src/net/tcp/httpcore.c).
+   * @returns the status; undefined when the response was incomplete.
    */
   async #request(url: string, signal: AbortSignal, method: 'GET' | 'POST', onChunk: (chunk: Uint8Array) => void) {
     for (;;) {

@@ -3,7 +3,7 @@ import type { BootRecord, Machine, MachineRequest, Power, Running } from './mach
 import type { Vendor } from './profiles.ts';
 import type { SerialConsole } from './qemu/serial-console.ts';
 
-/** One BMC with the machine behind it, or with several. What is asked here is asked of the first machine. */
+/** One BMC with its machine, or with several. Members without `machines` concern the first machine. */
 export class Node {
   readonly name: string;
   readonly vendor: Vendor;
@@ -36,17 +36,17 @@ export class Node {
     return this.machine.powerLog;
   }
 
-  /** Every step of every start, in words. */
+  /** Every step of every start, as text. */
   get bootLog(): readonly string[] {
     return this.machine.bootLog;
   }
 
-  /** Every start: what it was told to boot from, and what came of it. */
+  /** Every start, with its override and its outcome. */
   get boots(): readonly Readonly<BootRecord>[] {
     return this.machine.boots;
   }
 
-  /** What the machine says on its serial line. @throws TypeError for a simulated one. */
+  /** The serial console of the machine. @throws TypeError for a simulated one. */
   get serial(): SerialConsole {
     const { serial } = this.machine;
     if (serial === undefined) throw new TypeError('a simulated machine has no serial line; add one in QEMU');
@@ -57,14 +57,13 @@ export class Node {
     return this.machine.running;
   }
 
-  /** What the machine asked the network for. */
+  /** Network requests of the machine. */
   get requests(): readonly MachineRequest[] {
     return this.machine.requests;
   }
 
   /**
-   * Resolves when the condition holds; looked at after each change of the machine. Rejects with the signal's reason:
-   * nothing here waits for ever on its own account.
+   * Resolves when the condition holds, checked after each change of the machine. Rejects with the signal's reason.
    */
   async until(condition: (node: Node) => boolean, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();

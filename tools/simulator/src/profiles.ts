@@ -1,4 +1,4 @@
-/** What a vendor's BMC is like, as data. Identifiers and quirks are those of the vendors' public Redfish documents. */
+/** Profiles of BMCs by vendor, as data. Identifiers and quirks are from the vendors' public Redfish documents. */
 export interface VendorProfile {
   readonly manufacturer: string;
   readonly model: string;
@@ -11,56 +11,56 @@ export interface VendorProfile {
   readonly storageId: string;
   /** Six hex digits, upper case: the vendor's address block. */
   readonly macPrefix: string;
-  /** Understands `$expand`, and says so; otherwise it answers 501. */
+  /** Supports and advertises `$expand`; otherwise it answers 501. */
   readonly expand: boolean;
-  /** Members per page of a collection; undefined sends all at once. */
+  /** Members per page of a collection; undefined: one page. */
   readonly pageSize: number | undefined;
-  /** Sessions at once; undefined where the BMC offers none. */
+  /** Concurrent sessions; undefined when the BMC offers none. */
   readonly sessionCap: number | undefined;
   readonly sessionIdleMs: number;
-  /** So many wrong passwords in a row lock the account for `lockForMs`. */
+  /** Consecutive wrong passwords that lock the account for `lockForMs`. */
   readonly lockAfterFailures: number;
   readonly lockForMs: number;
-  /** Account slots that cannot be created or deleted, only filled; undefined where accounts can be created. */
+  /** Fixed account slots, which can only be filled; undefined when accounts can be created. */
   readonly accountSlots: number | undefined;
-  /** Bounds of a password, as the account service tells them; undefined where it says nothing. */
+  /** Bounds of a password that the account service reports; undefined when it reports none. */
   readonly minPasswordLength: number | undefined;
   readonly maxPasswordLength: number | undefined;
   /** A role is changed only together with the password. */
   readonly roleNeedsPassword: boolean;
-  /** Whoever changes a password is logged out, and so is everybody else with that account. */
+  /** A change of a password ends all sessions of that account. */
   readonly passwordChangeEndsSessions: boolean;
   /** Connections stay open for further requests. */
   readonly keepAlive: boolean;
-  /** Boot mode the system reports; undefined where it reports none and refuses one. */
+  /** Boot mode that the system reports; undefined when it reports none and rejects one. */
   readonly bootMode: 'UEFI' | 'Legacy' | undefined;
-  /** The one-time override is taken only when the patch spells the mode out. */
+  /** The one-time override has an effect only when the patch contains the mode. */
   readonly needsExplicitBootMode: boolean;
-  /** Boot changes are taken only on the settings object. */
+  /** Boot changes are accepted only on the settings object. */
   readonly bootBySettings: boolean;
   readonly bootTargets: readonly string[];
-  /** What the BMC tells of a reset of the BIOS: that one is pending, a task, nothing; undefined where it has none. */
+  /** Progress of a BIOS reset that the BMC reports: a pending flag, a task, nothing; undefined without such a reset. */
   readonly biosReset: 'pending' | 'task' | 'nothing' | undefined;
-  /** Of those, the ones that it does not take all the same. */
+  /** Offered targets that it rejects all the same. */
   readonly refusedTargets: readonly string[];
-  /** Newer boards speak of LocationIndicatorActive, older ones of IndicatorLED. */
+  /** Newer boards have LocationIndicatorActive, older ones IndicatorLED. */
   readonly led: 'IndicatorLED' | 'LocationIndicatorActive';
   readonly resetTypes: readonly string[];
   /** The manager advertises its reset types. */
   readonly managerResetTypes: boolean;
-  /** Answer to a reset that makes no sense now, like On for a system that is on; undefined: it is done at once. */
+  /** Response to a reset without an effect, like On for a system that is on; undefined: success. */
   readonly redundantResetStatus: 400 | 409 | undefined;
-  /** Answer to a change that went well. */
+  /** Response to a successful change. */
   readonly changedStatus: 200 | 204;
-  /** Properties of an event subscription that are refused. */
+  /** Properties of an event subscription that are rejected. */
   readonly rejectedInSubscription: readonly string[];
-  /** The answer to a new subscription says where it is. */
+  /** The response to a new subscription has a Location. */
   readonly locatesSubscriptions: boolean;
-  /** Command of its shell that restarts the BMC; undefined where the shell has none. */
+  /** Command of its shell that restarts the BMC; undefined when the shell has none. */
   readonly shellResetCommand: string | undefined;
-  /** Drives are seen only as SimpleStorage. */
+  /** Drives are reported only as SimpleStorage. */
   readonly simpleStorage: boolean;
-  /** The controller mirrors its drives into one volume, which is the disk that the operating system sees. */
+  /** The controller mirrors its drives into one volume, the only disk of the operating system. */
   readonly mirrored: boolean;
 }
 
@@ -119,7 +119,7 @@ const generic: VendorProfile = {
 const dell: VendorProfile = {
   ...generic,
   manufacturer: 'Dell Inc.',
-  // iDRAC 10, the generation that takes boot changes on the settings object only.
+  // iDRAC 10, the generation that accepts boot changes on the settings object only.
   model: 'PowerEdge R670',
   bmcModel: '17G Monolithic',
   firmwareVersion: '1.20.50.50',
@@ -203,7 +203,7 @@ export const profiles = {
     bootMode: 'Legacy',
   },
   supermicro,
-  /** AMI firmware as white-box makers ship it: everything is called Self, only Basic authentication. */
+  /** AMI firmware of white-box vendors: every id is Self, only Basic authentication. */
   gigabyte: {
     ...generic,
     manufacturer: 'GIGABYTE',
@@ -223,7 +223,7 @@ export const profiles = {
     led: 'IndicatorLED',
     changedStatus: 200,
   },
-  /** iDRAC 9: takes boot changes on the system. */
+  /** iDRAC 9: accepts boot changes on the system. */
   'dell-idrac9': {
     ...dell,
     model: 'PowerEdge R640',
@@ -255,6 +255,6 @@ export const profiles = {
 
 export type Vendor = keyof typeof profiles;
 export const vendors = Object.keys(profiles) as Vendor[]; // the table's keys are the vendors
-/** What a fleet is made of when nothing is said. */
+/** Vendors of a fleet by default. */
 export const defaultVendors: readonly Vendor[] = ['generic', 'dell', 'hpe', 'lenovo', 'supermicro'];
 export const isVendor = (name: string): name is Vendor => vendors.some((vendor) => vendor === name);

@@ -1,12 +1,12 @@
-/** A Redfish resource, or what the BMC answers in its place. */
+/** A Redfish resource, or the response in its place. */
 export type Resource = Record<string, unknown>;
 
-/** What a BMC answers, before faults and encoding. */
+/** A response of a BMC, before faults and encoding. */
 export interface Reply {
   readonly status: number;
   readonly body?: Resource | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Happens when the answer is out. */
+  /** Runs after the response is sent. */
   readonly afterwards?: () => void;
 }
 
@@ -35,13 +35,13 @@ export type MessageId =
   | 'CreateLimitReachedForResource'
   | 'Success';
 
-/** An error as DSP0266 shapes it. */
+/** An error response (DSP0266). */
 export const failure = (status: number, messageId: MessageId, message: string): Reply => ({
   status,
   body: envelope(messageId, message, status < 400 ? 'OK' : 'Critical'),
 });
 
-/** Answer to a change that went well: some vendors say nothing, others say so at length. */
+/** Response to a successful change: some vendors send no body, others a message. */
 export const done = (status: 200 | 202 | 204): Reply =>
   status === 204 ? { status } : { status, body: envelope('Success', 'The request completed successfully.', 'OK') };
 

@@ -9,7 +9,7 @@ import { type Peer, routeOf } from './traffic.ts';
 
 const dripBytes = 64;
 
-/** How a BMC talks: reads requests, takes its time, writes answers, and does all of that badly when it has faults. */
+/** Reads requests and writes responses of a BMC, with its latency and its faults. */
 export class RequestHandler {
   readonly #bmc: BmcState;
   readonly #clock: Clock;
@@ -27,7 +27,7 @@ export class RequestHandler {
     this.#bmc.traffic.connect({ address: remoteAddress, port: remotePort, openedAt, requests: 0, sessions: new Set() });
   }
 
-  /** Requests that were left waiting are answered. */
+  /** Answers the requests that were held back. */
   resume(): void {
     for (const resume of this.#waiting) resume();
     this.#waiting.clear();
@@ -68,7 +68,7 @@ export class RequestHandler {
     }
   }
 
-  /** The answer to a write that was carried out; undefined when it gets lost. */
+  /** The response to a write that was carried out; undefined when it is lost. */
   #applyWriteFault(reply: Reply, { method, path }: { method: string; path: string }): Reply | undefined {
     if (method === 'GET' || method === 'HEAD' || path.includes('/Sessions')) return reply;
     const status = this.#bmc.board.consume('failsWriteResponses', path);
@@ -76,7 +76,7 @@ export class RequestHandler {
     return status === 0 ? undefined : failure(status, 'GeneralError', 'Something went wrong.');
   }
 
-  /** Latency, then the fault that never answers. */
+  /** Applies the latency, then the fault `hang`. */
   async #delay(path: string, response: ServerResponse): Promise<void> {
     const { board } = this.#bmc;
     const delayMs = this.#latencyMs + board.consume('latencyMs', path);
@@ -130,7 +130,7 @@ export class RequestHandler {
   }
 }
 
-/** Without the query and the slash at the end. */
+/** Without the query and the trailing slash. */
 function pathOf(url: string): string {
   const path = (url.split('?', 1)[0] ?? url).replace(/(?<=.)\/$/, '');
   try {

@@ -5,7 +5,7 @@ import type { Machine } from './machine.ts';
 import type { Resource } from './replies.ts';
 import { biosResetTask, bootOf, partOfSystem } from './system-parts.ts';
 
-/** Finds the resource at a path; undefined means 404. Everything is made when it is asked for: a fleet costs little. */
+/** Finds the resource at a path; undefined means 404. Resources are built on request, so that a fleet needs little memory. */
 export function resourceAt(bmc: BmcState, path: string): Resource | undefined {
   if (path === '/redfish') return { v1: `${root}/` };
   if (path === root) return serviceRoot(bmc);

@@ -5,7 +5,7 @@ import ssh from 'ssh2';
 import { startFleet } from './fleet.ts';
 import type { Node } from './node.ts';
 
-/** Runs a command in the shell of a BMC; gives its exit code, or the error of the login. */
+/** Runs a command in the shell of a BMC; resolves with its exit code, or the error of the login. */
 function run({ bmc }: Node, command: string, password = bmc.password): Promise<number | string> {
   const { promise, resolve } = Promise.withResolvers<number | string>();
   const client = new ssh.Client();
@@ -21,7 +21,7 @@ function run({ bmc }: Node, command: string, password = bmc.password): Promise<n
   return promise.finally(() => client.destroy());
 }
 
-test('the shell of a BMC knows the command of its vendor, and restarts it', async () => {
+test('the shell of a BMC accepts the command of its vendor, which restarts the BMC', async () => {
   await using fleet = await startFleet({ shells: true });
   const node = await fleet.add({ vendor: 'dell' });
   const { restartedAt } = node.bmc;
@@ -41,14 +41,14 @@ test('the shell counts a wrong password and fails on demand', async () => {
   assert.equal(await run(node, 'cd /map1 && reset'), 1);
 });
 
-test('shells of a fleet are on one port, which its MAC prefix database names', async () => {
+test('the shells of a fleet share one port, which is in its MAC prefix database', async () => {
   await using fleet = await startFleet({ shells: true, count: 2 });
   const [first, second] = fleet.nodes.map(({ bmc }) => bmc.shell.port);
   assert.equal(first, second);
   assert.match(fleet.macPrefixFile(), new RegExp(`type: SSH\\n {6}port: ${first}\\n`));
 });
 
-test('an event reaches every subscriber in its format, until the BMC forgets them', async () => {
+test('an event reaches every subscriber in its format, until a factory reset', async () => {
   const received: string[] = [];
   await using receiver = await listenTo(received);
   await using fleet = await startFleet({ count: 1 });

@@ -18,7 +18,7 @@ async function oneMachine(options: Partial<FleetOptions> = {}): Promise<{ fleet:
 
 const outcome = (node: Node) => node.boots.at(-1)?.outcome;
 
-test('a machine that is told to boot from the network runs the probe with its token', async () => {
+test('a machine with a network boot override runs the probe with its token', async () => {
   await using fleet = await startFleet(fast);
   const node = await fleet.add();
   const source = `data:;base64,${gzipSync('the-token\n').toString('base64')}`;
@@ -35,7 +35,7 @@ test('a machine that is told to boot from the network runs the probe with its to
   assert.equal(node.power, 'PoweringOn');
   await node.until((it) => outcome(it) === 'probe', soon());
   assert.deepEqual(node.bootLog, ['network: probe', 'probe: reported']);
-  assert.equal(node.machine.override, undefined, 'once is once');
+  assert.equal(node.machine.override, undefined, 'a one-time override is used once');
   assert.equal(node.running?.initrd?.bytes, 70_000);
   assert.match(node.running?.kernel.sha256 ?? '', /^[0-9a-f]{64}$/);
   assert.equal(node.running?.parameters.quiet, '');
@@ -50,7 +50,7 @@ test('a machine that is told to boot from the network runs the probe with its to
   );
 });
 
-test('a probe in the firmware needs no boot service and reports without a token', async () => {
+test('a probe in the firmware reports without a boot service and a token', async () => {
   await using server = await startTestBootServer(() => ({ '/register': 201 }));
   const { fleet, node } = await oneMachine({ probeRegistryUrl: server.url });
   await using _ = fleet;
@@ -64,7 +64,7 @@ test('a probe in the firmware needs no boot service and reports without a token'
   assert.equal(JSON.parse(server.requests[0]?.body ?? '{}').systemUUID, node.uuid);
 });
 
-test('a machine that hangs is on and can only be forced off; one that is healed goes on', async () => {
+test('a machine that hangs is on and can only be forced off, and continues when it is healed', async () => {
   const { fleet, node } = await oneMachine();
   await using _ = fleet;
   node.machine.hang();
@@ -81,7 +81,7 @@ test('a machine that hangs is on and can only be forced off; one that is healed 
   await node.until((it) => outcome(it) === 'no bootable device', soon());
 });
 
-test('a machine whose firmware looks again boots when its network is back', async () => {
+test('a machine whose firmware retries boots when its network is back', async () => {
   await using server = await startTestBootServer(() => ({}));
   const { fleet, node } = await oneMachine({ bootUrl: server.url, bootRetryMs: 30_000 });
   await using _ = fleet;
@@ -89,12 +89,12 @@ test('a machine whose firmware looks again boots when its network is back', asyn
   node.machine.loseNetwork();
   node.machine.turnOn();
   await node.until(({ bootLog }) => bootLog.filter((line) => line === 'no bootable device').length === 2, soon());
-  assert.equal(outcome(node), undefined, 'the boot goes on');
+  assert.equal(outcome(node), undefined, 'the boot continues');
   node.machine.heal();
   await server.untilRequested(`GET /ipxe/${node.uuid}`);
 });
 
-test('a machine that lost its network is not answered by DHCP until it is healed', async () => {
+test('a machine without its network gets no response from DHCP until it is healed', async () => {
   await using server = await startTestBootServer(() => ({}));
   const { fleet, node } = await oneMachine({ bootUrl: server.url });
   await using _ = fleet;
@@ -108,7 +108,7 @@ test('a machine that lost its network is not answered by DHCP until it is healed
   await server.untilRequested(`GET /ipxe/${node.uuid}`);
 });
 
-test('an operating system is installed, says that it is up, and starts from the disk afterwards', async () => {
+test('an operating system is installed, reports that it is up, and starts from the disk afterwards', async () => {
   const { fleet, node } = await oneMachine();
   await using _ = fleet;
   await using server = await startTestBootServer((url) => ({
@@ -137,10 +137,10 @@ test('an operating system is installed, says that it is up, and starts from the 
     ],
   );
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On']);
-  assert.equal(server.requests.filter(({ requestLine }) => requestLine.startsWith('POST')).length, 1, 'said once');
+  assert.equal(server.requests.filter(({ requestLine }) => requestLine.startsWith('POST')).length, 1, 'reported once');
 });
 
-test('a machine without anything to boot stays on and says so', async () => {
+test('a machine without a bootable device stays on, with that outcome', async () => {
   const { fleet, node } = await oneMachine();
   await using _ = fleet;
   node.machine.turnOn();
@@ -149,7 +149,7 @@ test('a machine without anything to boot stays on and says so', async () => {
   assert.deepEqual(node.bootLog, ['disk: no operating system', 'no bootable device']);
 });
 
-test('firmware tries a boot server that is away a few times', async () => {
+test('firmware retries an unreachable boot server a few times', async () => {
   const { fleet, node } = await oneMachine();
   await using _ = fleet;
   await using server = await startTestBootServer(() => ({ [`/ipxe/${node.uuid}`]: 500 }));
@@ -160,7 +160,7 @@ test('firmware tries a boot server that is away a few times', async () => {
   assert.equal(server.requests.length, 5);
 });
 
-test('a boot server that says when to ask again is asked then, as long as it says so', async () => {
+test('firmware follows the Retry-After of a boot server without a limit', async () => {
   const { fleet, node } = await oneMachine();
   await using _ = fleet;
   let busyResponses = 0;
@@ -176,7 +176,7 @@ test('a boot server that says when to ask again is asked then, as long as it say
   assert.equal(server.requests.length, 9);
 });
 
-test('power lost in the middle of a boot ends it at once', async () => {
+test('a loss of power ends a boot at once', async () => {
   const { fleet, node } = await oneMachine();
   await using _ = fleet;
   await using server = await startTestBootServer((url) => ({
@@ -195,7 +195,7 @@ test('power lost in the middle of a boot ends it at once', async () => {
   assert.deepEqual(node.bootLog, []);
 });
 
-test('a boot order with the network in front is followed each time', async () => {
+test('a boot order with the network first applies to each start', async () => {
   const { fleet, node } = await oneMachine();
   await using _ = fleet;
   await using server = await startTestBootServer(() => ({ [`/ipxe/${node.uuid}`]: '#!ipxe\nexit 1\n' }));
@@ -210,7 +210,7 @@ test('a boot order with the network in front is followed each time', async () =>
   ]);
 });
 
-test('an address for HTTP boot is used instead of the boot service', async () => {
+test('an HttpBootUri is used instead of the boot service', async () => {
   const { fleet, node } = await oneMachine();
   await using _ = fleet;
   await using server = await startTestBootServer(() => ({ '/linux.efi': 'MZ and more' }));
@@ -221,7 +221,7 @@ test('an address for HTTP boot is used instead of the boot service', async () =>
   assert.equal(node.machine.override.target, 'UefiHttp', 'a continuous override stays');
 });
 
-test('ignition is waited for when its server is away, and not when it refuses', async () => {
+test('ignition is retried when its server is unreachable, and not after a rejection', async () => {
   const { fleet, node } = await oneMachine();
   await using _ = fleet;
   let tries = 0;
@@ -240,7 +240,7 @@ test('ignition is waited for when its server is away, and not when it refuses', 
   assert.equal(node.machine.installed, undefined);
 });
 
-test('a probe that is refused is started again like its unit says', async () => {
+test('a probe whose report is rejected is restarted as its unit defines', async () => {
   const { fleet, node } = await oneMachine({ clock: clockOfSpeed(2_000) });
   await using _ = fleet;
   let tries = 0;
@@ -260,7 +260,7 @@ test('a probe that is refused is started again like its unit says', async () => 
   assert.equal(node.bootLog.at(-1), 'probe: reported');
 });
 
-test('a machine that was in use is on, with a system on its disk, and nothing in its log', async () => {
+test('a machine in use is on, with a system on its disk and an empty log', async () => {
   await using fleet = await startFleet(fast);
   const node = await fleet.add({ inUse: true });
   assert.equal(node.power, 'On');

@@ -20,11 +20,11 @@ export interface MachineTimes {
   /** From the command until the power is on. */
   readonly powerOnMs: number;
   readonly powerOffMs: number;
-  /** From power until firmware looks for something to boot. */
+  /** From power on until firmware starts to boot. */
   readonly bootMs: number;
   /**
-   * From a boot that found nothing until firmware looks again, more than 0, as Dell's "Boot Sequence Retry" does after
-   * 30 s. Without it the machine stops there.
+   * From a boot without a bootable device until firmware tries again, more than 0, as Dell's "Boot Sequence Retry" does after
+   * 30 s. Undefined: the machine stops there.
    */
   readonly bootRetryMs: number | undefined;
   /** From the order to erase the disks until they are empty. */
@@ -40,19 +40,19 @@ export interface SimulatedMachineOptions {
   readonly clock: Clock;
   readonly times: () => MachineTimes;
   readonly bootUrl: () => string | undefined;
-  /** Set, a network boot runs a probe out of the firmware, which reports there without a token. */
+  /** If set, a network boot runs a probe in the firmware, which reports there without a token. */
   readonly probeRegistryUrl: string | undefined;
   readonly fetch: typeof globalThis.fetch;
   readonly random: () => number;
 }
 
-/** A machine that only pretends: power that takes time, and a boot that fetches and runs what it is told. */
+/** A simulated machine: power changes take time, and a boot fetches and runs its script. */
 export class SimulatedMachine implements Machine {
   readonly hardware: Hardware;
   readonly systemId: string;
   /** On and Off as they were reached, in order. */
   readonly powerLog: ('On' | 'Off')[] = [];
-  /** Every step of every start, in words. */
+  /** Every step of every start, as text. */
   readonly bootLog: string[] = [];
   readonly boots: BootRecord[] = [];
   power: Power = 'Off';
@@ -63,12 +63,12 @@ export class SimulatedMachine implements Machine {
   /** Mode of the override, where the system knows modes. */
   overrideMode: string | undefined;
   bootOrder: string[] = [...factoryBootOrder];
-  /** What goes wrong whenever it is to erase its disks. */
+  /** The fault of its erasures. */
   eraserFault: EraserFault | undefined;
   led: 'Off' | 'Lit' | 'Blinking' = 'Off';
   assetTag = '';
   biosAttributes: Record<string, unknown> = { ...factoryBios };
-  /** Wishes that come true at the next start. */
+  /** BIOS attributes that take effect at the next start. */
   pendingBiosAttributes: Record<string, unknown> = {};
   biosReset: Machine['biosReset'] = 'none';
   readonly #options: SimulatedMachineOptions;
@@ -76,7 +76,7 @@ export class SimulatedMachine implements Machine {
   readonly #watchers = new Set<() => void>();
   #installed: Running | undefined;
   #stopBoot = new AbortController();
-  /** Of a machine that hangs: fulfilled when it goes on. */
+  /** Of a machine that hangs: resolved when it continues. */
   #healed: PromiseWithResolvers<void> | undefined;
   #hasNetwork = true;
   #transition: Disposable | undefined;
@@ -90,17 +90,17 @@ export class SimulatedMachine implements Machine {
     this.overrideMode = profile.bootMode;
   }
 
-  /** What the machine asked the network for. */
+  /** Network requests of the machine. */
   get requests(): readonly MachineRequest[] {
     return this.#network.requests;
   }
 
-  /** What a boot from disk runs: the system that was booted from the network last, probe and eraser excepted. */
+  /** The system on the disk: the last one booted from the network, except probe and eraser. */
   get installed(): Running | undefined {
     return this.#installed;
   }
 
-  /** Called after every change; for those that wait. */
+  /** Called after every change. */
   onChange(watcher: () => void): Disposable {
     this.#watchers.add(watcher);
     return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
@@ -111,19 +111,19 @@ export class SimulatedMachine implements Machine {
     this.#beginTransition('PoweringOn', this.#options.times().powerOnMs, () => this.#start());
   }
 
-  /** As the power button does: what runs ends, then the power goes. */
+  /** As with the power button: the system shuts down, then the power goes off. */
   turnOff(): void {
     if (this.#healed === undefined) this.forceOff();
   }
 
-  /** Nobody asks the system; its boot ends at once, the power supply takes its time. */
+  /** Without a shutdown of the system: the boot ends at once, the power goes off after `powerOffMs`. */
   forceOff(): void {
     if (this.power === 'Off' || this.power === 'PoweringOff') return;
     this.#stop();
     this.#beginTransition('PoweringOff', this.#options.times().powerOffMs, () => this.#reach('Off'));
   }
 
-  /** At once, as pulling the plug. */
+  /** Immediately, as with a pulled plug. */
   cutOff(): void {
     const wasOn = this.power === 'On' || this.power === 'PoweringOff';
     this.#stop();
@@ -142,7 +142,7 @@ export class SimulatedMachine implements Machine {
     this.restart();
   }
 
-  /** As a machine that was in use before anybody looked: on, with a system on its disk. Not in the log. */
+  /** A machine that is in use before the operator discovers it: on, with a system on its disk. Not in the log. */
   setInUse(): void {
     const kernel = { url: 'file:///boot/vmlinuz', bytes: 0, sha256: '' };
     const system = {
@@ -165,12 +165,12 @@ export class SimulatedMachine implements Machine {
     this.#installed = undefined;
   }
 
-  /** A boot that has begun hangs when its firmware looks for something to boot, or not any more. */
+  /** A running boot hangs when its firmware starts to boot, or not at all after that. */
   hang(): void {
     this.#healed ??= Promise.withResolvers();
   }
 
-  /** What is under way arrives. */
+  /** Packets in flight arrive. */
   loseNetwork(): void {
     this.#hasNetwork = false;
   }
@@ -181,7 +181,7 @@ export class SimulatedMachine implements Machine {
     this.#healed = undefined;
   }
 
-  /** Boots and timers end; nothing of the machine goes on. */
+  /** Stops boots and timers. */
   async dispose(): Promise<void> {
     this.#stop();
     this.#transition?.[Symbol.dispose]();
@@ -273,7 +273,7 @@ export class SimulatedMachine implements Machine {
       random,
       report: () => reportOf(this.hardware, { profile, ipAddress, now: clock.now() }),
       eraser: () => ({ durationMs: times().eraseMs, fault: this.eraserFault }),
-      // It is switched off as soon as that is heard, perhaps before it knows that it was.
+      // The registry may switch the machine off before the response arrives.
       erased: () => {
         this.erase();
         record.outcome ??= this.running?.role;

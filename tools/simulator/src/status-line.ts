@@ -4,7 +4,7 @@ import type { Fleet } from './fleet.ts';
 const intervalMs = 1_000;
 const clearLine = '\r\u001B[2K';
 
-/** What the fleet does, in one line. */
+/** The state of the fleet, in one line. */
 export function statusOf({ nodes, requestCount }: Fleet, requestsPerSecond: number): string {
   const count = (holds: (node: Fleet['nodes'][number]) => boolean) => nodes.filter(holds).length;
   const on = count(({ power }) => power === 'On');
@@ -24,7 +24,7 @@ export function statusOf({ nodes, requestCount }: Fleet, requestsPerSecond: numb
   return parts.join(', ');
 }
 
-/** Keeps the line up to date on a terminal; elsewhere nothing is written. */
+/** Updates the line on a terminal; writes nothing otherwise. */
 export function showStatus(fleet: Fleet, terminal: Pick<WriteStream, 'isTTY' | 'columns' | 'write'>): Disposable {
   if (!terminal.isTTY) return { [Symbol.dispose]: () => {} };
   let before = fleet.requestCount;

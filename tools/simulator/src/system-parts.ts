@@ -6,7 +6,7 @@ import type { VendorProfile } from './profiles.ts';
 import type { Resource } from './replies.ts';
 import { mediaId, mediaResource } from './virtual-media.ts';
 
-/** Resources below a system: `path` is the whole path, `parts` what follows the system. */
+/** Subresources of a system: `path` is the whole path, `parts` the segments after the system. */
 export function partOfSystem(
   bmc: BmcState,
   machine: Machine,
@@ -126,7 +126,7 @@ function bios(
 
 export const biosResetTaskAt = ({ systemId }: Machine): string => `${root}/TaskService/Tasks/BiosReset-${systemId}`;
 
-/** The task that a reset of the BIOS becomes where BMCs make tasks of it: it ends with the next start. */
+/** The task of a BIOS reset, on BMCs that create one: it ends with the next start. */
 export function biosResetTask({ machines }: BmcState, path: string): Resource | undefined {
   const machine = machines.find((one) => biosResetTaskAt(one) === path);
   if (machine === undefined) return undefined;

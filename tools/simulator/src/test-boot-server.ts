@@ -2,25 +2,25 @@ import { createServer } from 'node:http';
 
 export interface TestBootServer extends AsyncDisposable {
   readonly url: string;
-  /** Method and path of what was asked for, with the body. */
+  /** Method and path of a request, with the body. */
   readonly requests: readonly {
     readonly requestLine: string;
     readonly body: string;
     readonly authorization: string | undefined;
   }[];
-  /** Resolves when this has been asked for. */
+  /** Resolves when this was requested. */
   untilRequested(requestLine: string): Promise<void>;
-  /** Resolves when a connection on which this was asked for closes. */
+  /** Resolves when a connection on which this was requested closes. */
   untilClosed(requestLine: string): Promise<void>;
 }
 
-/** A page that never comes. */
+/** A page that is never answered. */
 export const hangs = Symbol('hangs');
-/** A page that is to be asked for again in five seconds. */
+/** A response with a Retry-After of five seconds. */
 export const busy = 'busy: 503 with Retry-After';
 type Page = typeof hangs | string | Buffer | number | (() => string | Buffer | number);
 
-/** Serves pages by path; a number is a status. What is not there is 404, and `hangs` never comes. For tests of this room. */
+/** Serves pages by path; a number is a status. A missing page is 404, and `hangs` is never answered. For tests of this package. */
 export async function startTestBootServer(pages: (url: string) => Record<string, Page>): Promise<TestBootServer> {
   const requests: { requestLine: string; body: string; authorization: string | undefined }[] = [];
   const watchers = new Set<() => void>();
@@ -72,7 +72,7 @@ export async function startTestBootServer(pages: (url: string) => Record<string,
   };
 }
 
-/** An iPXE script as boot services write them. */
+/** An iPXE script as of a boot service. */
 export const bootScript = (url: string, parameters: string): string => `#!ipxe
 :load
 kernel ${url}/kernel initrd=initrd ${parameters} || goto again

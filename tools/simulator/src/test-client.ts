@@ -1,6 +1,6 @@
 import type { Node } from './node.ts';
 
-/** What a BMC said; the body as it is, for tests look into it. */
+/** A response of a BMC, with its body. */
 export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -18,13 +18,13 @@ export interface TestClient {
   ): Promise<TestResponse>;
 }
 
-/** Speaks Redfish with Basic authentication and knows nothing else. For tests of this room. */
+/** A Redfish client with Basic authentication. For tests of this package. */
 export function clientOf({ bmc }: Node, password = bmc.password): TestClient {
   const authorization = `Basic ${Buffer.from(`${bmc.username}:${password}`).toString('base64')}`;
   return testClient(bmc.url, { authorization });
 }
 
-/** Speaks in a session, or without any credentials. */
+/** Requests with a session, or without credentials. */
 export function testClient(url: string, commonHeaders: Record<string, string>): TestClient {
   const request = async (
     method: string,

@@ -3,11 +3,11 @@ export interface RequestRecord {
   readonly at: number;
   readonly method: string;
   readonly path: string;
-  /** The path with identifiers taken out. */
+  /** The path without identifiers. */
   readonly route: string;
   /** 0 when the request was not answered. */
   readonly status: number;
-  /** Tells conversations apart: the peer's port and the session's identifier. */
+  /** Identifies a client: port of the peer and identifier of the session. */
   readonly client: string;
 }
 
@@ -24,18 +24,18 @@ export interface Peer {
 const maxRecords = 1_000;
 const maxPeers = 200;
 
-/** Who talks to one BMC, about what, and how much at once. The oldest entries are dropped. */
+/** The requests and connections of one BMC. The oldest entries are dropped. */
 export class Traffic {
   readonly requests: RequestRecord[] = [];
   readonly byRoute = new Map<string, number>();
   readonly peers: Peer[] = [];
   total = 0;
   inFlight = 0;
-  /** The most requests that were in flight at the same time. */
+  /** The highest number of concurrent requests. */
   peakInFlight = 0;
   readonly #listeners = new Set<(event: 'arrived' | 'answered', peer: Peer | undefined) => void>();
 
-  /** Called when a request has arrived, before anything is done about it, and again when it is answered. */
+  /** Called when a request arrives, before it is handled, and again when it is answered. */
   onRequest(listener: (event: 'arrived' | 'answered', peer: Peer | undefined) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };

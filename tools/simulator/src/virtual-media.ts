@@ -4,7 +4,7 @@ import { failure, member, type Reply, type Resource } from './replies.ts';
 
 export const mediaId = 'Cd';
 
-/** As DMTF's VirtualMedia of version 1.6 has it, with what clients need to boot from a CD. */
+/** DMTF's VirtualMedia 1.6, with the properties that clients need to boot from a CD. */
 export const mediaResource = ({ image }: VirtualMedia, path: string): Resource => ({
   '@odata.id': path,
   '@odata.type': '#VirtualMedia.v1_6_3.VirtualMedia',
@@ -24,7 +24,7 @@ export const mediaResource = ({ image }: VirtualMedia, path: string): Resource =
   },
 });
 
-/** What is done about a POST to an action of a machine's virtual media; undefined when it is none. */
+/** Handles a POST to an action of a machine's virtual media; undefined for other paths. */
 export function mediaAction(machines: readonly Machine[], path: string, body: unknown): Promise<Reply> | undefined {
   for (const { systemId, virtualMedia: media } of machines) {
     const actions = `${root}/Systems/${systemId}/VirtualMedia/${mediaId}/Actions/VirtualMedia`;

@@ -7,7 +7,7 @@ import { managerResetTypes, resourceAt, sessionResource } from './resources.ts';
 import { biosResetTaskAt } from './system-parts.ts';
 import { mediaAction } from './virtual-media.ts';
 
-/** A change asked for by a client that was admitted. */
+/** A change by an authenticated client. */
 export interface Write {
   readonly path: string;
   /** Parsed JSON; undefined for an empty body. */
@@ -42,7 +42,7 @@ const readOnly = new Set([
   'BiosVersion',
 ]);
 
-/** All or nothing: every property is looked at before the first is changed. */
+/** All or nothing: every property is checked before the first is changed. */
 function patchSystem(bmc: BmcState, machine: Machine, body: Record<string, unknown>): Reply {
   const changes: (() => void)[] = [];
   for (const [name, value] of Object.entries(body)) {
@@ -248,7 +248,7 @@ const created = (bmc: BmcState, path: string): Reply => ({
   headers: { location: path },
 });
 
-/** Anybody may try. @returns 503 while all sessions are taken. */
+/** Needs no authentication. @returns 503 while all sessions are in use. */
 export function logIn(bmc: BmcState, { body, client }: Write): Reply {
   if (!bmc.sessionsOffered) return missing(`${root}/SessionService/Sessions`);
   const account = bmc.access.authenticate(member(body, 'UserName'), member(body, 'Password'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { boots } from './accelerator.ts';
 
-test('a trial boot runs through under what works, and says no of what does not start', {
+test('a trial boot succeeds with a working accelerator and fails with one that does not start', {
   timeout: 60_000,
 }, async () => {
   assert.equal(await boots({ qemu: 'qemu-system-x86_64' }, 'tcg'), true);

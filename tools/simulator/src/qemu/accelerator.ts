@@ -8,14 +8,13 @@ import { Monitor } from './monitor.ts';
 import type { QemuPrograms } from './programs.ts';
 
 const trialTimeoutMs = 20_000;
-/** A BIOS speaks within a second even where it is slow. */
+/** A BIOS writes its first output within a second, even when it is slow. */
 const firstOutputTimeoutMs = 5_000;
 let decided: Promise<Accelerator> | undefined;
 
 /**
- * KVM when a machine boots under it, otherwise QEMU's own interpreter. Decided once per process, for it takes seconds:
- * where KVM itself runs in a virtual machine its device may open well and then fail over instructions that firmware
- * uses, so only a boot tells.
+ * KVM when a machine boots under it, otherwise QEMU's own interpreter. Decided once per process, as it takes seconds: when KVM
+ * itself runs in a virtual machine, its device may open and then fail on instructions of the firmware, so a trial boot is needed.
  */
 export function chooseAccelerator(programs: QemuPrograms): Promise<Accelerator> {
   decided ??= access('/dev/kvm', constants.R_OK | constants.W_OK)
@@ -25,7 +24,7 @@ export function chooseAccelerator(programs: QemuPrograms): Promise<Accelerator> 
   return decided;
 }
 
-/** Whether a BIOS, its network ROM and a system on disk run through under it, until the system powers off. */
+/** Whether a BIOS, its network ROM and a system on disk run under it until the system powers off. */
 export async function boots({ qemu }: Pick<QemuPrograms, 'qemu'>, accelerator: Accelerator): Promise<boolean> {
   const directory = await mkdtemp(join(tmpdir(), 'qemu-trial-'));
   const disk = join(directory, 'disk.raw');

@@ -21,14 +21,14 @@ const startOf = (more: Partial<QemuStart> = {}): QemuStart => ({
 const lineOf = (options: QemuOptions, more: Partial<QemuStart>) =>
   qemuArguments(partsOf(options), startOf(more)).join(' ');
 
-test('the same place in a fleet makes the same machine, another one another', () => {
+test('the same position in a fleet gives the same machine, another position another one', () => {
   assert.deepEqual(partsOf(), partsOf());
   const other = makeQemuParts({ seed: 'test', index: 4, part: 0, profile: profiles.dell, uuid: undefined }, {});
   for (const field of ['uuid', 'serialNumber'] as const) assert.notEqual(partsOf()[field], other[field]);
   assert.notEqual(partsOf().nics[0]?.macAddress, other.nics[0]?.macAddress);
 });
 
-test('what Redfish tells is on the command line', () => {
+test('the hardware that Redfish reports is on the command line', () => {
   const options: QemuOptions = {
     memoryMiB: 768,
     cores: 2,
@@ -52,7 +52,7 @@ test('what Redfish tells is on the command line', () => {
   assert.equal(new Set(parts).size, 2);
 });
 
-test('commas in names do not end them', () => {
+test('commas in names are doubled', () => {
   const line = qemuArguments({ ...partsOf(), manufacturer: 'One, Two' }, startOf()).join(' ');
   assert.ok(line.includes('manufacturer=One,, Two,product='), line);
 });
@@ -68,7 +68,7 @@ const sequences: readonly (readonly [Parameters<typeof bootSequence>[0], readonl
   [{ bootOrder: ['Boot0003', 'Boot0002', 'Boot0001'], override: to('Hdd') }, ['disk0', 'disk1', 'nic0']],
 ];
 
-test('the override comes first, then the boot order, and nothing twice', () => {
+test('the override precedes the boot order, without duplicates', () => {
   for (const [machine, expected] of sequences)
     assert.deepEqual(bootSequence(machine, partsOf({ disks: [{}, {}] })), expected);
   const manyCards = partsOf({ nics: [{}, {}] });
@@ -79,7 +79,7 @@ test('the override comes first, then the boot order, and nothing twice', () => {
   assert.doesNotMatch(line, /id=disk1,\S*bootindex/);
 });
 
-test('HTTP boot is that of OVMF itself, PXE that of the card', () => {
+test('HTTP boot uses the drivers of OVMF, PXE those of the card', () => {
   assert.equal(networkBootOf({ ...order, override: to('UefiHttp') }), 'http');
   assert.equal(networkBootOf({ ...order, override: to('Pxe') }), 'pxe');
   assert.match(lineOf({ firmware: 'OVMF' }, { networkBoot: 'http' }), /IPv4PXESupport,string=no.*romfile= /);
@@ -87,7 +87,7 @@ test('HTTP boot is that of OVMF itself, PXE that of the card', () => {
   assert.doesNotMatch(lineOf({}, { networkBoot: 'http' }), /PXESupport|romfile|pflash/, 'SeaBIOS has no drivers');
 });
 
-test('a guest is kept off every network but for what it is given', () => {
+test('an isolated guest reaches only the given addresses', () => {
   assert.doesNotMatch(lineOf({}, {}), /restrict/);
   assert.match(lineOf({ reaches: [] }, {}), /restrict=on -device/);
   const line = lineOf({ reaches: ['http://127.0.0.1:81/a', 'http://127.0.0.1:81/b', 'https://elsewhere.test'] }, {});
@@ -95,7 +95,7 @@ test('a guest is kept off every network but for what it is given', () => {
   assert.doesNotMatch(line, /elsewhere/);
 });
 
-test('a card with a cable is plugged in where the cable ends, and the firmware sees it bare where that is wished', () => {
+test('a card with a tap is connected to it, and has no ROM when the options disable it', () => {
   const tap = { namespace: 'rack', name: 'port0' };
   const parts = partsOf({ nics: [{ tap, rom: false }, {}] });
   const [command, args] = qemuCommand(parts, startOf({ bootFile: 'http://boot.test/ipxe' }));

@@ -14,7 +14,7 @@ import type { QemuPrograms } from './programs.ts';
 
 export type Accelerator = 'kvm' | 'tcg';
 
-/** Descriptors that QEMU finds open. */
+/** Open file descriptors of QEMU. */
 export const monitorDescriptor = 3;
 export const serialDescriptor = 4;
 
@@ -22,18 +22,18 @@ export const serialDescriptor = 4;
 export interface QemuStart {
   readonly programs: QemuPrograms;
   readonly accelerator: Accelerator;
-  /** Holds `disk<n>.raw` and `vars.fd`, and gets `serial.log`. */
+  /** Contains `disk<n>.raw`, `vars.fd` and `serial.log`. */
   readonly directory: string;
-  /** Devices that firmware tries, in turn. */
+  /** Devices that firmware tries, in order. */
   readonly sequence: readonly string[];
   readonly networkBoot: NetworkBoot;
-  /** What DHCP names as boot file, as the guest reaches it; undefined for none. */
+  /** Boot file of DHCP, with the address of the guest's view; undefined for none. */
   readonly bootFile: string | undefined;
   /** Image in the CD drive. */
   readonly medium: string | undefined;
 }
 
-/** The program and its arguments. A tap can be had only in the network namespace where it is. */
+/** The program and its arguments. A tap can be opened only in its network namespace. */
 export function qemuCommand(parts: QemuParts, start: QemuStart): [string, string[]] {
   const { qemu } = start.programs;
   const args = qemuArguments(parts, start);
@@ -41,12 +41,12 @@ export function qemuCommand(parts: QemuParts, start: QemuStart): [string, string
   return namespace === undefined ? [qemu, args] : ['ip', ['netns', 'exec', namespace, qemu, ...args]];
 }
 
-/** The command line. Halted at first, so that nothing happens before somebody listens. */
+/** The command line. Starts halted, so that nothing happens before the monitor is connected. */
 export function qemuArguments(parts: QemuParts, start: QemuStart): string[] {
   const { accelerator, directory } = start;
   return [
     ['-S', '-nodefaults', '-no-user-config', '-display', 'none', '-name', parts.serialNumber],
-    // Without a screen SeaBIOS and its network ROM talk on the serial line, as OVMF does anyhow.
+    // Without a screen SeaBIOS and its network ROM use the serial console, as OVMF always does.
     ['-machine', 'q35,graphics=off', '-accel', accelerator],
     ['-cpu', `${accelerator === 'kvm' ? 'host' : 'max'},model-id=${processorModel}`],
     ['-smp', `${parts.cores},sockets=1,cores=${parts.cores},threads=1`, '-m', `${parts.memoryMiB}M`],
@@ -57,12 +57,12 @@ export function qemuArguments(parts: QemuParts, start: QemuStart): string[] {
     network(parts, start),
     parts.disks.flatMap((disk, number) => drive(disk, number, start)),
     cd(start),
-    // What has no index is not booted from.
+    // A device without an index is not booted.
     ['-boot', 'strict=on'],
   ].flat();
 }
 
-/** Commas end a value, unless they are doubled. */
+/** A comma ends a value, unless it is doubled. */
 const value = (text: string): string => text.replaceAll(',', ',,');
 
 function identity({ uuid, manufacturer, model, serialNumber, sku, dimmSerialNumber }: QemuParts): string[] {
@@ -85,7 +85,7 @@ function firmware({ firmware: wanted }: QemuParts, { programs, directory, networ
     '-drive',
     `if=pflash,format=raw,unit=${unit},file=${value(file)}${more}`,
   ];
-  // Its drivers for PXE come before those for HTTP, so that only their absence gives HTTP its turn.
+  // Its drivers for PXE precede those for HTTP, so HTTP is used only without them.
   const withoutPxe = ['4', '6'].flatMap((version) => [
     '-fw_cfg',
     `name=opt/org.tianocore/IPv${version}PXESupport,string=no`,
@@ -107,7 +107,7 @@ const channels = (directory: string): string[] =>
 function network(parts: QemuParts, start: QemuStart): string[] {
   return parts.nics.flatMap((nic, number) => {
     const { sequence, networkBoot } = start;
-    // Without its ROM the firmware's own drivers see the card; only OVMF has any.
+    // Without its ROM the card needs drivers of the firmware, which only OVMF has.
     const hasNoRom = !nic.rom || (parts.firmware === 'OVMF' && networkBoot === 'http');
     const place = `mac=${nic.macAddress},bus=pcie.0,addr=0x${nicSlot(number)}${hasNoRom ? ',romfile=' : ''}`;
     const device = `virtio-net-pci,id=${nicDevice(number)},netdev=net${number},${place}`;
@@ -130,7 +130,7 @@ function cable(
 
 const forwarder = fileURLToPath(new URL('forward.ts', import.meta.url));
 
-/** Nothing leaves the guest's network but for connections to these places; QEMU starts a forwarder for each connection. */
+/** The guest reaches only these addresses; QEMU starts a forwarder for each connection. */
 function restriction(reaches: QemuParts['reaches']): string {
   if (reaches === undefined) return '';
   const forwards = reaches.filter(isLoopback).map((url) => {
@@ -145,14 +145,14 @@ function restriction(reaches: QemuParts['reaches']): string {
 function drive({ kind, serialNumber, badSector }: QemuDisk, number: number, start: QemuStart): string[] {
   const id = diskDevice(number);
   const image = `${value(start.directory)}/${id}.raw`;
-  // Killing QEMU loses nothing that the guest wrote: it is in this host's memory. Discarded blocks read as zeroes.
+  // Written data survives a kill of QEMU, as it is in the page cache of this host. Discarded blocks read as zeroes.
   const file = `if=none,id=${id}-file,format=raw,cache=unsafe,discard=unmap,${place(image, badSector)}`;
   const model = kind === 'nvme' ? 'nvme' : 'virtio-blk-pci';
   const device = `${model},id=${id},drive=${id}-file,serial=${serialNumber}${index(id, start.sequence)}`;
   return ['-drive', file, '-device', device];
 }
 
-/** QEMU's own device for errors that disks have. */
+/** QEMU's driver for injected disk errors. */
 function place(image: string, badSector: number | undefined): string {
   if (badSector === undefined) return `file=${image}`;
   const errors = ['write', 'write-zeroes', 'discard'].flatMap((iotype, rule) =>

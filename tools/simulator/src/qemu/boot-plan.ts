@@ -7,7 +7,7 @@ export const nicDevice = (number: number): string => `nic${number}`;
 export const cdDevice = 'cd0';
 export const diskDevice = (number: number): string => `disk${number}`;
 
-/** Devices that firmware tries, the first first; those that are not there are not tried. */
+/** Devices that firmware tries, in order; absent devices are left out. */
 export function bootSequence(
   machine: Pick<Machine, 'override' | 'bootOrder'>,
   parts: Pick<QemuParts, 'nics' | 'disks'>,
@@ -23,7 +23,7 @@ export function bootSequence(
   return [...new Set(bootDevicesOf(machine).flatMap((device) => devices[device]))];
 }
 
-/** How the machine boots when it boots from the network, which is settled when it is switched on. */
+/** The kind of a network boot, which is fixed at power on. */
 export type NetworkBoot = 'pxe' | 'http';
 
 export const networkBootOf = (machine: Pick<Machine, 'override' | 'bootOrder'>): NetworkBoot =>

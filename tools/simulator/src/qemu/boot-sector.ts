@@ -1,4 +1,4 @@
-/** What a system that fits into one sector does after it has said its text on the serial line. */
+/** The action of a one-sector system after it has written its text to the serial console. */
 export type BootSectorEnd = 'powers off' | 'obeys the power button' | 'resets' | 'stays';
 
 // Ports of a q35 machine: PM1a event and enable at 0x600 and 0x602, PM1a control at 0x604, reset control at 0xcf9.
@@ -16,7 +16,7 @@ const ends: Readonly<Record<BootSectorEnd, readonly number[]>> = {
   stays: halt,
 };
 
-// Before the text, for who reads it may press the button at once: mov dx, 0x602; mov ax, PWRBTN_EN; out dx, ax
+// Before the text, as a reader of the text may press the button at once: mov dx, 0x602; mov ax, PWRBTN_EN; out dx, ax
 const listen = [0xba, 0x02, 0x06, 0xb8, 0x00, 0x01, 0xef];
 
 const loadedAt = 0x7c00;

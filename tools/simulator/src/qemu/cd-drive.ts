@@ -9,15 +9,15 @@ import type { Monitor } from './monitor.ts';
 const fetchTimeoutMs = 300_000;
 
 export interface CdDriveOptions {
-  /** Where the image is kept while it is inserted. */
+  /** File of the inserted image. */
   readonly file: string;
   readonly fetch: typeof globalThis.fetch;
-  /** Line to the machine; undefined while it is off. */
+  /** Monitor of the machine; undefined while it is off. */
   readonly monitor: () => Monitor | undefined;
   readonly onChange: () => void;
 }
 
-/** The virtual CD of a machine in QEMU. What is inserted stays through its starts. */
+/** The virtual CD of a machine in QEMU. An inserted image stays through its starts. */
 export class CdDrive implements VirtualMedia {
   image: string | undefined;
   readonly #options: CdDriveOptions;
@@ -26,7 +26,7 @@ export class CdDrive implements VirtualMedia {
     this.#options = options;
   }
 
-  /** The file in it. */
+  /** The file of the inserted image. */
   get medium(): string | undefined {
     return this.image === undefined ? undefined : this.#options.file;
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { guestUrl } from './guest-url.ts';
 
-test('addresses on the loopback are those of the host to a guest, others stay as they are', () => {
+test('loopback URLs become URLs of the host for a guest, others are unchanged', () => {
   assert.equal(guestUrl('http://127.0.0.1:8082'), 'http://10.0.2.2:8082');
   assert.equal(guestUrl('http://localhost:8082/a?b=localhost'), 'http://10.0.2.2:8082/a?b=localhost');
   assert.equal(guestUrl('http://[::1]:1/'), 'http://10.0.2.2:1/');

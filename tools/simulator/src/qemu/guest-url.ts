@@ -1,13 +1,13 @@
-/** Where a guest finds this host's loopback addresses. */
+/** Address of this host's loopback in a guest. */
 export const hostAddress = '10.0.2.2';
-/** The same for a guest that is kept off other networks: QEMU forwards nothing from its own address. */
+/** The same in an isolated guest: QEMU forwards nothing from its own address. */
 export const forwardAddress = '10.0.2.100';
 
-/** The address under which a guest reaches what listens on this host's loopback; others stay as they are. */
+/** The URL of a loopback listener of this host, from a guest; other URLs are unchanged. */
 export function guestUrl(url: string, isRestricted = false): string {
   if (!isLoopback(url)) return url;
   const parsed = new URL(url);
-  // By hand: a URL written anew gets a slash at its end, and callers append to it.
+  // Without URL serialisation, which would add a trailing slash; callers append to the result.
   return url.replace(parsed.hostname, isRestricted ? forwardAddress : hostAddress);
 }
 

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import * as z from 'zod';
 
-/** What QEMU's monitor says in a line (QMP). */
+/** A message of QEMU's monitor (QMP). */
 const qmpMessage = z.union([
   z.object({ event: z.string(), data: z.record(z.string(), z.unknown()).default({}) }),
   z.object({ return: z.unknown(), id: z.number() }),
@@ -19,7 +19,7 @@ interface PendingCommand {
   readonly reject: (error: Error) => void;
 }
 
-/** The line to QEMU. Commands are done one after the other; those that are open when QEMU ends are rejected. */
+/** The monitor connection to QEMU. Commands run one after the other; pending ones are rejected when QEMU exits. */
 export class Monitor {
   readonly #channel: Duplex;
   readonly #pending = new Map<number, PendingCommand>();
@@ -35,7 +35,7 @@ export class Monitor {
     channel.on('close', () => this.#end());
   }
 
-  /** @throws Error with QEMU's own words. */
+  /** @throws Error with the message of QEMU. */
   async do(execute: string, parameters?: Record<string, unknown>): Promise<unknown> {
     const id = ++this.#count;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();

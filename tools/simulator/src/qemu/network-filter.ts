@@ -3,7 +3,7 @@ import type { Monitor } from './monitor.ts';
 const filter = 'drop-packets';
 const nullDevice = 'null';
 
-/** The link stays up, and every packet of the network card is led to where nobody is. */
+/** The link stays up, and every packet of the network card is dropped. */
 export async function dropPackets(monitor: Monitor, netdev: string): Promise<void> {
   const properties = { 'qom-type': 'filter-redirector', id: filter, netdev, queue: 'all', outdev: nullDevice };
   await Promise.all([

@@ -7,7 +7,7 @@ export interface QemuDisk {
   readonly kind: 'virtio' | 'nvme';
   readonly bytes: number;
   readonly serialNumber: string;
-  /** A sector of 512 bytes that cannot be written: an I/O error, as of a disk that wears out. */
+  /** A sector of 512 bytes that cannot be written: an I/O error, as of a worn disk. */
   readonly badSector: number | undefined;
 }
 
@@ -19,13 +19,13 @@ export interface Tap {
 
 export interface QemuNic {
   readonly macAddress: string;
-  /** What its cable leads to; undefined: a network of its own, that QEMU makes up. */
+  /** The connected tap; undefined: QEMU's user network. */
   readonly tap: Tap | undefined;
   /** With QEMU's ROM of iPXE; without it only the drivers of OVMF see the card. */
   readonly rom: boolean;
 }
 
-/** What a machine in QEMU is made of: QEMU gets its arguments from here, and Redfish its inventory. */
+/** The hardware of a machine in QEMU: the source of QEMU's arguments and of the Redfish inventory. */
 export interface QemuParts {
   readonly firmware: Firmware;
   readonly uuid: string;
@@ -38,11 +38,11 @@ export interface QemuParts {
   readonly cores: number;
   readonly nics: readonly QemuNic[];
   readonly disks: readonly QemuDisk[];
-  /** Only the loopback addresses of these URLs can be reached; undefined: whatever this host reaches. */
+  /** Only these loopback URLs are reachable; undefined: everything that this host reaches. */
   readonly reaches: readonly string[] | undefined;
 }
 
-/** Everything may be left out. */
+/** Options of a machine in QEMU, all optional. */
 export interface QemuOptions {
   readonly firmware?: Firmware;
   readonly memoryMiB?: number;
@@ -53,7 +53,7 @@ export interface QemuOptions {
     readonly badSector?: number;
   }[];
   readonly nics?: readonly { readonly tap?: Tap; readonly rom?: boolean }[];
-  /** Keeps the guest off every network but for these URLs of this host. */
+  /** Isolates the guest, except for these URLs of this host. */
   readonly reaches?: readonly string[];
 }
 
@@ -69,7 +69,7 @@ const defaultDiskBytes = 64 * 2 ** 20;
 /** QEMU's own block of addresses. */
 const nicMacPrefix = '525400';
 const maxNics = 8;
-/** Where cards begin on the bus. */
+/** First slot of the cards on the bus. */
 const firstNicSlot = 2;
 export const nicSlot = (number: number): number => firstNicSlot + number;
 export const processorModel = 'QEMU Virtual CPU';
@@ -79,13 +79,13 @@ export const dimm = { id: 'DIMM 0', manufacturer: 'QEMU', partNumber: 'QEMU-RAM'
 export interface QemuPlace {
   readonly seed: string;
   readonly index: number;
-  /** Tells several machines behind one BMC apart. */
+  /** Number of the machine among several of one BMC. */
   readonly part: number;
   readonly profile: VendorProfile;
   readonly uuid: string | undefined;
 }
 
-/** The parts of the machine at this place of a fleet: the same for the same seed. */
+/** The parts of the machine at this position of a fleet, the same for the same seed. */
 export function makeQemuParts({ seed, index, part, profile, uuid }: QemuPlace, options: QemuOptions): QemuParts {
   const digest = (what: string) => digestOf(`${seed}/${index}.${part}/qemu/${what}`);
   const { firmware, memoryMiB, cores, nics, disks } = { ...defaults, ...options };
@@ -116,7 +116,7 @@ export function makeQemuParts({ seed, index, part, profile, uuid }: QemuPlace, o
   };
 }
 
-/** What the BMC tells of it. */
+/** The hardware that the BMC reports. */
 export const hardwareOf = (parts: QemuParts): Hardware => ({
   uuid: parts.uuid,
   serialNumber: parts.serialNumber,

@@ -1,20 +1,20 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
-/** Where QEMU and its firmware are. */
+/** Paths of QEMU and its firmware. */
 export interface QemuPrograms {
   readonly qemu: string;
   readonly ovmfCode: string;
-  /** Variables of a firmware that never ran. */
+  /** Variables of a firmware before its first start. */
   readonly ovmfVariables: string;
 }
 
 export type QemuAvailability =
   | { readonly isAvailable: true; readonly programs: QemuPrograms }
-  /** What is missing, and what to do, for people. */
+  /** Names the missing programs and the remedy. */
   | { readonly isAvailable: false; readonly reason: string };
 
-/** What is needed, the Debian package it is in, and where it may be. */
+/** The required files, their Debian packages, and their possible paths. */
 const needed = {
   qemu: { what: 'qemu-system-x86_64', package: 'qemu-system-x86', places: [] },
   ovmfCode: { what: 'OVMF_CODE_4M.fd', package: 'ovmf', places: ['/usr/share/OVMF/OVMF_CODE_4M.fd'] },
@@ -26,7 +26,7 @@ const needed = {
   },
 } as const satisfies Record<string, { what: string; package: string; places: readonly string[] }>;
 
-/** Whether machines in QEMU can be had here. `path` is the list of folders with programs. */
+/** Whether machines in QEMU can run here. `path` is the list of folders with programs. */
 export async function qemuAvailable(path = process.env.PATH ?? ''): Promise<QemuAvailability> {
   const qemu = await firstOf(
     path.split(delimiter).map((folder) => join(folder, needed.qemu.what)),
@@ -40,7 +40,7 @@ export async function qemuAvailable(path = process.env.PATH ?? ''): Promise<Qemu
   const found = { qemu, ovmfCode, ovmfVariables, networkBootRom: rom };
   const missing = Object.entries(found)
     .filter(([, file]) => file === undefined)
-    // The entries of the one are named as those of the other.
+    // Both have the same keys.
     .map(([name]) => needed[name as keyof typeof needed]);
   const list = missing.map((one) => `${one.what} (Debian package ${one.package})`).join(', ');
   return { isAvailable: false, reason: `machines in QEMU need ${list}; run: make e2e-deps` };

@@ -31,7 +31,7 @@ async function install(node: Node, text: string, end: BootSectorEnd): Promise<vo
   await writeFile(real(node).diskFiles[0] ?? assert.fail(), bootSector(text, end), { flag: 'r+' });
 }
 
-test('a machine has power from On until ForceOff, and loses what it was doing', async () => {
+test('a machine has power from On until ForceOff, which stops its system', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add(qemu);
   await install(node, 'up and running', 'stays');
@@ -45,7 +45,7 @@ test('a machine has power from On until ForceOff, and loses what it was doing', 
   assert.equal(node.boots[0]?.outcome, 'lost power');
 });
 
-test('a system that powers its machine off is seen off', async () => {
+test('a machine whose system powers it off is reported Off', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add(qemu);
   await install(node, 'bye', 'powers off');
@@ -56,7 +56,7 @@ test('a system that powers its machine off is seen off', async () => {
   assert.match(await readFile(real(node).serialLog, 'utf8'), /bye/);
 });
 
-test('a graceful shutdown is the power button: a system that listens ends, a BIOS without one stays on', async () => {
+test('a graceful shutdown is the power button: a system with ACPI shuts down, a BIOS without a system stays on', async () => {
   await using fleet = await startFleet();
   const cooperative = await fleet.add(qemu);
   const empty = await fleet.add(qemu);
@@ -73,7 +73,7 @@ test('a graceful shutdown is the power button: a system that listens ends, a BIO
   await empty.until(({ power }) => power === 'Off', soon());
 });
 
-test('restarts by the BMC go through Off, the graceful one after the system has ended', async () => {
+test('restarts by the BMC go through Off, the graceful one after the shutdown of the system', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add(qemu);
   await install(node, 'listening', 'obeys the power button');
@@ -93,7 +93,7 @@ test('restarts by the BMC go through Off, the graceful one after the system has 
   );
 });
 
-test('a one-time network boot fetches the entry script; when it exits the disk is next, and after a reset the first', async () => {
+test('a one-time network boot fetches the entry script, then tries the disk, which is first after a reset', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add(qemu);
   await install(node, 'from disk', 'resets');
@@ -116,10 +116,10 @@ test('a one-time network boot fetches the entry script; when it exits the disk i
     ],
   );
   assert.equal(server.requests.filter(({ requestLine }) => requestLine === 'GET /ipxe').length, 1);
-  assert.deepEqual(node.powerLog, ['On'], 'a reset from inside is no loss of power');
+  assert.deepEqual(node.powerLog, ['On'], 'a reset from inside keeps the power on');
 });
 
-test('a continuous override is followed at each start, and a machine that is told nothing asks nobody', async () => {
+test('a continuous override applies to each start, and a machine without one sends no request', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add(qemu);
   await install(node, 'from disk', 'powers off');
@@ -139,7 +139,7 @@ test('a continuous override is followed at each start, and a machine that is tol
   assert.equal(await start(), 2);
 });
 
-test('a machine that hangs is on and hears nobody, and goes on when it is healed', async () => {
+test('a machine that hangs is on and ignores its power button, and continues when it is healed', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add(qemu);
   await install(node, 'listening', 'obeys the power button');
@@ -150,7 +150,7 @@ test('a machine that hangs is on and hears nobody, and goes on when it is healed
   assert.equal(await powerStateOf(node), 'On');
   await reset(node, 'ForceOff');
   await node.until(({ power }) => power === 'Off', soon());
-  assert.deepEqual(node.serial.last(), [], 'its processor has done nothing');
+  assert.deepEqual(node.serial.last(), [], 'its processor has not run');
   await reset(node, 'On');
   await node.until(({ power }) => power === 'On', soon());
   node.machine.heal();
@@ -169,20 +169,20 @@ test('OVMF fetches the entry script through the network card, and keeps its vari
   await reset(node, 'ForceOff');
   await node.until(({ power }) => power === 'Off', soon());
   const variables = await readFile(real(node).firmwareVariables);
-  assert.ok(variables.includes(Buffer.from('UEFI PXEv4', 'utf16le')), 'the boot entry it has made is there next time');
+  assert.ok(variables.includes(Buffer.from('UEFI PXEv4', 'utf16le')), 'its boot entry is kept for the next start');
 });
 
-test('UEFI HTTP boot asks for the address that the override names, with the firmware of the machine', async () => {
+test('UEFI HTTP boot fetches the URL of the override with the firmware of the machine', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add({ ...qemu, qemu: { firmware: 'OVMF' } });
   await using server = await startTestBootServer(() => ({}));
   await override(node, 'UefiHttp', 'Once', { HttpBootUri: `${server.url}/system.efi` });
   await reset(node, 'On');
   await server.untilRequested('HEAD /system.efi');
-  assert.equal(server.requests[0]?.requestLine, 'HEAD /system.efi', 'the firmware itself asks first how big it is');
+  assert.equal(server.requests[0]?.requestLine, 'HEAD /system.efi', 'the firmware requests the size first');
 });
 
-test('what Redfish tells of the hardware is what QEMU was given', async () => {
+test('the hardware that Redfish reports is the hardware of QEMU', async () => {
   await using fleet = await startFleet();
   const disks = [{ bytes: 32 * 2 ** 20 }, { kind: 'nvme', bytes: 48 * 2 ** 20 }] as const;
   const node = await fleet.add({ ...qemu, vendor: 'hpe', qemu: { memoryMiB: 384, cores: 2, disks } });
@@ -209,7 +209,7 @@ test('what Redfish tells of the hardware is what QEMU was given', async () => {
   await server.untilRequested(`GET /${node.uuid}/${hardware.serialNumber}/${mac}`);
 });
 
-test('a CD that is inserted over Redfish boots, and is ejected', async () => {
+test('a CD that is inserted with Redfish boots, and is ejected', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add(qemu);
   await using server = await startTestBootServer(() => ({ '/system.iso': Buffer.alloc(2 ** 20, 1) }));
@@ -228,7 +228,7 @@ test('a CD that is inserted over Redfish boots, and is ejected', async () => {
   assert.equal((await act('InsertMedia', { Image: `${server.url}/system.iso` })).status, 204, 'also while it is on');
 });
 
-test('a machine whose QEMU does not start is off, and says why', async () => {
+test('a machine whose QEMU does not start is off, with the reason in its log', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add(qemu);
   await rm(real(node).diskFiles[0] ?? assert.fail());
@@ -238,7 +238,7 @@ test('a machine whose QEMU does not start is off, and says why', async () => {
   assert.deepEqual(node.powerLog, []);
 });
 
-test('machines of a process that is killed are gone at once, and nothing of them is left', async () => {
+test('the machines of a killed process stop at once, and their files are removed', async () => {
   await using server = await startTestBootServer(() => ({ '/ipxe': hangs }));
   const fleet = fileURLToPath(new URL('test-fleet.ts', import.meta.url));
   const child = spawn(process.execPath, [fleet, server.url], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -250,7 +250,7 @@ test('machines of a process that is killed are gone at once, and nothing of them
   await connection;
 });
 
-test('a guest that is kept off other networks reaches what it was given, and nothing else', async () => {
+test('an isolated guest reaches the given addresses, and nothing else', async () => {
   await using given = await startTestBootServer((url) => ({
     '/ipxe': `#!ipxe\nchain --timeout 3000 http://10.0.2.2:${new URL(url).port}/other || chain ${guestUrl(url, true)}/given || exit\n`,
     '/given': '#!ipxe\necho reached what it was given\nexit\n',

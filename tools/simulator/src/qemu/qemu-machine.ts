@@ -39,30 +39,30 @@ export interface QemuMachineOptions {
 interface Run {
   readonly child: Child;
   readonly monitor: Monitor;
-  /** Its monitor has answered: the machine has power. */
+  /** The monitor has answered: the machine has power. */
   isUp: boolean;
-  /** Why it ends, once QEMU has said so. */
+  /** The reason of the exit, when QEMU has reported it. */
   reason: string | undefined;
-  /** The BMC ends it. */
+  /** The BMC has stopped it. */
   isKilled: boolean;
-  /** Its network was taken from it. */
+  /** Its network is disabled. */
   isDisconnected: boolean;
 }
 
-/** Words for the reasons that QEMU gives; without one it was killed, and the machine lost power. */
+/** Outcomes by QEMU's reason of a shutdown; without a reason it was killed, and the machine lost power. */
 const outcomes: Readonly<Record<string, string>> = {
   'guest-shutdown': 'powered itself off',
   'guest-panic': 'panicked',
 };
 
 /**
- * A real machine behind a BMC: it has power while its process of QEMU lives. Its disks and the variables of its firmware
- * stay through all its starts.
+ * A real machine with a BMC: it has power while its QEMU process runs. Its disks and firmware variables stay through all its
+ * starts.
  *
- *     turnOn ─► PoweringOn ─ the monitor answers ─► On ─┬─ process ends, for whatever reason ─► Off
+ *     turnOn ─► PoweringOn ─ the monitor answers ─► On ─┬─ process exits, for any reason ─► Off
  *                                                       └─ guest resets ─► On: a new entry in boots
  *
- * What it runs is its own affair: `running`, `requests` and where a boot came from stay unknown; see `serial`.
+ * The running system is not observed: `running`, `requests` and the source of a boot stay unknown; see `serial`.
  */
 export class QemuMachine implements Machine {
   readonly hardware: Hardware;
@@ -91,11 +91,11 @@ export class QemuMachine implements Machine {
   #isDisposed = false;
   #isHung = false;
   #hasNetwork = true;
-  /** What a reset from inside would boot from, and the change to it that is on its way. */
+  /** The devices of the next reset from inside, and the pending change of them. */
   #bootSequence: readonly string[] = [];
   #sequenceUpdate: Promise<void> = Promise.resolve();
 
-  /** With empty disks, and a firmware that never ran. */
+  /** With empty disks and default firmware variables. */
   static async make(options: QemuMachineOptions): Promise<QemuMachine> {
     const { rack, parts } = options;
     const directory = await mkdtemp(join(rack.directory, 'machine-'));
@@ -126,12 +126,12 @@ export class QemuMachine implements Machine {
     return this.#options.parts.disks.map((_, number) => join(this.#directory, `${diskDevice(number)}.raw`));
   }
 
-  /** What OVMF remembers from start to start. */
+  /** The variables of OVMF, kept from start to start. */
   get firmwareVariables(): string {
     return join(this.#directory, 'vars.fd');
   }
 
-  /** Everything it ever said on its serial line, as it was said. */
+  /** The complete output of its serial console, unprocessed. */
   get serialLog(): string {
     return join(this.#directory, 'serial.log');
   }
@@ -146,7 +146,7 @@ export class QemuMachine implements Machine {
     else if (this.power === 'PoweringOff') this.#restartsAfterExit = true;
   }
 
-  /** What runs may take its time, or not care: SeaBIOS without anything to boot does not listen. */
+  /** The system may take its time or not react: SeaBIOS without a bootable device does not. */
   turnOff(): void {
     this.#restartsAfterExit = false;
     this.#pressButton();
@@ -202,7 +202,7 @@ export class QemuMachine implements Machine {
     this.#sendCommand('cont');
   }
 
-  /** Also what a reset from inside boots from follows the BMC, as it does in real machines. */
+  /** A reset from inside also follows the boot settings of the BMC, as in real machines. */
   touch(): void {
     this.#changed();
     void this.#updateBootSequence();
@@ -220,7 +220,7 @@ export class QemuMachine implements Machine {
     this.#sendCommand('system_powerdown');
   }
 
-  /** Says it to QEMU when that runs; what it cannot do is in the log. */
+  /** Sends it to QEMU when it runs; errors are logged. */
   #sendCommand(command: string): void {
     if (this.#run?.isUp === true) this.#run.monitor.do(command).catch((error: unknown) => this.#log(messageOf(error)));
   }
@@ -269,12 +269,12 @@ export class QemuMachine implements Machine {
     const [monitorChannel, serialChannel] = child.channels;
     void child.exited.then(() => this.#ended());
     this.power = 'PoweringOn';
-    // Without channels the process could not be started at all: it has ended.
+    // Without channels the process could not be started.
     if (monitorChannel === undefined || serialChannel === undefined) return this.#changed();
     const monitor = new Monitor(monitorChannel, (event) => this.#onMonitorEvent(event));
     serialChannel.setEncoding('utf8').on('data', (text: string) => this.serial.write(text));
     this.#run = { child, monitor, isUp: false, reason: undefined, isKilled: false, isDisconnected: false };
-    // It rejects when QEMU ends on the way, which is told where it ends.
+    // It rejects when QEMU exits meanwhile, which the exit handler logs.
     void this.#bringUp(this.#run).catch(() => undefined);
     this.#changed();
   }
@@ -290,7 +290,7 @@ export class QemuMachine implements Machine {
     if (!this.#isHung) await run.monitor.do('cont');
   }
 
-  /** An override for once has had its turn when it is begun. */
+  /** A one-time override is used up when the boot starts. */
   #beginBoot(): void {
     const { override } = this;
     if (override?.isOnce === true) this.override = undefined;
@@ -303,7 +303,7 @@ export class QemuMachine implements Machine {
   #onMonitorEvent({ event, data }: MonitorEvent): void {
     if (event === 'POWERDOWN') this.#log('power button');
     if (event === 'SHUTDOWN' && this.#run !== undefined) this.#run.reason = String(data.reason);
-    // QEMU halts a machine by itself when it cannot go on with it; to the outside it is on, and does nothing any more.
+    // QEMU halts a machine after an internal error; from outside it is on and does nothing.
     if (event === 'STOP' && !this.#isHung) this.#log('halted by an error of QEMU');
     if (event === 'RESET' && data.guest === true) {
       this.#endBoot('reset itself');
@@ -335,7 +335,7 @@ export class QemuMachine implements Machine {
     if (record !== undefined) record.outcome ??= outcome;
   }
 
-  /** QEMU tells firmware anew what to boot from at each reset. One change after the other. */
+  /** QEMU passes the boot order to the firmware at each reset. One change after the other. */
   #updateBootSequence(): Promise<void> {
     this.#sequenceUpdate = this.#sequenceUpdate.then(async () => {
       const sequence = bootSequence(this, this.#options.parts);
@@ -349,7 +349,7 @@ export class QemuMachine implements Machine {
       ];
       const set = (device: string, value: number) =>
         run.monitor.do('qom-set', { path: `/machine/peripheral/${device}`, property: 'bootindex', value });
-      // No two devices may have the same index, not even for a moment.
+      // No two devices may have the same index, even temporarily.
       const changes = [...devices.map((device) => set(device, -1)), ...sequence.map(set)];
       await Promise.all(changes).then(
         () => (this.#bootSequence = sequence),

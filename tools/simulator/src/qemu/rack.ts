@@ -7,7 +7,7 @@ import { chooseAccelerator } from './accelerator.ts';
 import type { Accelerator } from './arguments.ts';
 import { qemuAvailable, type QemuPrograms } from './programs.ts';
 
-/** What the machines of one fleet share. The directory is removed however this process ends. */
+/** Shared by the machines of one fleet. The directory is removed after any exit of this process. */
 export interface QemuRack extends AsyncDisposable {
   readonly programs: QemuPrograms;
   readonly accelerator: Accelerator;
@@ -21,7 +21,7 @@ export async function openRack(): Promise<QemuRack> {
   const { programs } = available;
   const accelerator = await chooseAccelerator(programs);
   const directory = await mkdtemp(join(tmpdir(), 'metal-qemu-'));
-  // Machines that are off run nothing that could remove their disks, so something else has to outlive this process.
+  // Machines that are off have no process that could remove their disks, so a separate process has to outlive this one.
   const cleanupProcess = new Child({
     name: 'keeper',
     command: 'sleep',

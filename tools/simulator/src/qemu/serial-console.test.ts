@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SerialConsole } from './serial-console.ts';
 
-test('lines are as a person sees them, in whatever pieces they come', async () => {
+test('lines are as displayed, in any chunks', async () => {
   const console = new SerialConsole();
   const lines: string[] = [];
   using _lines = console.onLine((line) => lines.push(line));
@@ -19,7 +19,7 @@ test('lines are as a person sees them, in whatever pieces they come', async () =
   assert.equal(await console.waitForLine(/^Sea/, AbortSignal.timeout(1)), 'SeaBIOS');
 });
 
-test('who waits for a line hears it when it comes, or why not', async () => {
+test('a pending wait for a line resolves with the line, or rejects with the reason', async () => {
   const console = new SerialConsole();
   const matched = console.waitForLine(/login:/, AbortSignal.timeout(60_000));
   console.write('a\nlogin: \n');

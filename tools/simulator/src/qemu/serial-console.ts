@@ -2,25 +2,25 @@ import { stripVTControlCharacters } from 'node:util';
 
 const maxLines = 1_000;
 
-/** What a machine says on its serial line, through all its starts. Control sequences of terminals are taken out. */
+/** The serial output of a machine, through all its starts, without terminal control sequences. */
 export class SerialConsole {
   readonly #lines: string[] = [];
   readonly #watchers = new Set<(line: string) => void>();
   #rest = '';
 
-  /** The newest lines, oldest first; the one that is being written is the last. */
+  /** The newest lines, oldest first; the last may be incomplete. */
   last(count = maxLines): readonly string[] {
     const open = cleaned(this.#rest);
     return [...this.#lines, ...(open === '' ? [] : [open])].slice(-count);
   }
 
-  /** Called for each line when it is whole. */
+  /** Called for each complete line. */
   onLine(watcher: (line: string) => void): Disposable {
     this.#watchers.add(watcher);
     return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
   }
 
-  /** Resolves with the first line that matches, also one that was said before; rejects with the signal's reason. */
+  /** Resolves with the first line that matches, also an earlier one; rejects with the signal's reason. */
   async waitForLine(pattern: RegExp, signal: AbortSignal): Promise<string> {
     const existing = this.last().find((line) => pattern.test(line));
     if (existing !== undefined) return existing;
@@ -43,10 +43,10 @@ export class SerialConsole {
   }
 }
 
-/** OVMF sets the mode of a screen, in a form that Node does not know. */
+/** OVMF sets the screen mode with a sequence that Node does not strip. */
 const screenMode = '\u001B[=3h';
 
-/** As a person sees it: what was taken back with backspaces or written over is not there. */
+/** As displayed: without characters that were deleted or overwritten. */
 function cleaned(line: string): string {
   let text = '';
   for (const letter of stripVTControlCharacters(line.replaceAll(screenMode, '')))

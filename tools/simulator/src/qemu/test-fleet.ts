@@ -5,5 +5,5 @@ const fleet = await startFleet({ bootUrl: process.argv[2] });
 const { machine } = await fleet.add({ machine: 'qemu' });
 machine.override = { target: 'Pxe', isOnce: false, httpUri: undefined };
 machine.turnOn();
-// Until it is killed.
+// Runs until it is killed.
 setInterval(() => {}, 60_000);
