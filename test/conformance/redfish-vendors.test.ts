@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { systemClock } from '@metal/kube/runtime/clock.ts';
-import {
-  deleteAccount,
-  putAccount,
-  readAccounts,
-  readAccountService,
-  tryLogin,
-} from '@metal/redfish/resources/accounts.ts';
+import { deleteAccount, putAccount, readAccounts, readAccountService } from '@metal/redfish/resources/accounts.ts';
 import { readBiosReset, resetBios } from '@metal/redfish/resources/bios.ts';
 import { Bmc, type BmcOptions, Password } from '@metal/redfish/http/bmc.ts';
 import {
@@ -23,6 +17,7 @@ import { generatePassword } from '@metal/redfish/resources/password-rules.ts';
 import { resetSystem } from '@metal/redfish/resources/power.ts';
 import { readSystem, readSystems } from '@metal/redfish/resources/systems.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
+import { tryLogin } from '@metal/redfish/resources/login.ts';
 import { profiles, type Vendor, vendors } from '@metal/simulator/profiles.ts';
 
 const timeoutSignal = () => AbortSignal.timeout(60_000);

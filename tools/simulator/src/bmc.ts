@@ -25,7 +25,7 @@ export interface BmcOptions {
   readonly latencyMs: number;
   /** Duration of a restart of the BMC itself. */
   readonly restartMs: number;
-  /** Certificate and key; without them the BMC speaks plain HTTP. */
+  /** Certificate and key; plain HTTP without them. */
   readonly identity: TlsIdentity | undefined;
   /** The certificate of the fault `untrusted`. */
   readonly untrustedIdentity: (() => Promise<TlsIdentity>) | undefined;

@@ -1,4 +1,4 @@
-/** The promise, unless the signal is aborted first; the work behind the promise goes on for those who share it. */
+/** Rejects when the signal is aborted before the promise settles; the shared work of the promise continues. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   const { promise: aborted, reject } = Promise.withResolvers<never>();

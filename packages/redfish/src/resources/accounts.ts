@@ -1,5 +1,5 @@
-import * as z from 'zod';
-import { Bmc, type BmcOptions, type CallOptions, type WriteOptions } from '../http/bmc.ts';
+import type * as z from 'zod';
+import type { Bmc, CallOptions, WriteOptions } from '../http/bmc.ts';
 import { readMembers } from './collections.ts';
 import { RedfishError } from '../errors.ts';
 import type { Password } from '../http/password.ts';
@@ -92,40 +92,6 @@ export async function deleteAccount(
     await fill(bmc, account, { UserName: '', Enabled: false }, options);
   }
   return 'deleted';
-}
-
-/** The outcome of a login. `forbidden`: the password is right, but the account has no right to log in. */
-export type LoginResult = 'accepted' | 'rejected' | 'forbidden';
-
-/**
- * Tries a login with a client of its own, which is closed afterwards. The credentials are sent once: to open a session, or,
- * without sessions, with the first Basic request. Rejects when the BMC gave no answer to the login.
- */
-export async function tryLogin(options: BmcOptions, { signal }: CallOptions = {}): Promise<LoginResult> {
-  let isLoggedIn = false;
-  const { observer } = options;
-  await using bmc = new Bmc({
-    ...options,
-    limits: { ...options.limits, inFlight: 1 },
-    observer: {
-      request: (event) => observer?.request(event),
-      breaker: () => undefined,
-      sessions: (count) => {
-        isLoggedIn ||= count > 0;
-      },
-    },
-  });
-  try {
-    const { Systems = '/redfish/v1/Systems' } = await bmc.root({ signal });
-    await bmc.get(Systems, z.unknown(), { signal });
-    return 'accepted';
-  } catch (error) {
-    // A session was opened, so the password is right, even if the account has no right to read Systems.
-    if (isLoggedIn && error instanceof RedfishError) return 'accepted';
-    if (error instanceof RedfishError && error.status === 403) return 'forbidden';
-    if (error instanceof RedfishError && error.code === 'AuthenticationFailed') return 'rejected';
-    throw error;
-  }
 }
 
 async function serviceUri(bmc: Bmc, options: CallOptions): Promise<string> {

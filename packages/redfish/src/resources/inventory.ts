@@ -1,33 +1,15 @@
 import type * as z from 'zod';
 import type { Bmc, CallOptions } from '../http/bmc.ts';
 import { readMembers } from './collections.ts';
+import { type NetworkInterface, networkInterfaceOf } from './ethernet-interfaces.ts';
 import { type MissingPart, PartReader } from './part-reader.ts';
+import { type Processor, processorOf } from './processors.ts';
 import { ethernetInterface, processor } from '../schemas.ts';
 import { readStorages, type StorageUnit } from './storages.ts';
 import { readSystemResource, stateOf, type SystemCallOptions, type SystemState } from './systems.ts';
 
 export type { MissingPart } from './part-reader.ts';
 export type { Drive, StorageUnit, Volume } from './storages.ts';
-
-export interface Processor {
-  readonly id: string;
-  readonly type: string | undefined;
-  readonly architecture: string | undefined;
-  readonly instructionSet: string | undefined;
-  readonly manufacturer: string | undefined;
-  readonly model: string | undefined;
-  readonly maxSpeedMHz: number | undefined;
-  readonly totalCores: number | undefined;
-  readonly totalThreads: number | undefined;
-}
-
-export interface NetworkInterface {
-  readonly id: string | undefined;
-  readonly name: string | undefined;
-  /** Lower case. */
-  readonly macAddress: string | undefined;
-  readonly speedMbps: number | undefined;
-}
 
 /** The hardware of a system. The amount of memory is in `system`. */
 export interface Inventory {
@@ -69,22 +51,3 @@ export async function readInventory(bmc: Bmc, uri: string, options: InventoryOpt
     missing: parts.missing,
   };
 }
-
-const processorOf = (item: z.output<typeof processor>, index: number): Processor => ({
-  id: item.Id ?? String(index),
-  type: item.ProcessorType,
-  architecture: item.ProcessorArchitecture,
-  instructionSet: item.InstructionSet,
-  manufacturer: item.Manufacturer,
-  model: item.Model,
-  maxSpeedMHz: item.MaxSpeedMHz,
-  totalCores: item.TotalCores,
-  totalThreads: item.TotalThreads,
-});
-
-const networkInterfaceOf = (item: z.output<typeof ethernetInterface>): NetworkInterface => ({
-  id: item.Id,
-  name: item.Name,
-  macAddress: (item.PermanentMACAddress ?? item.MACAddress)?.toLowerCase(),
-  speedMbps: item.SpeedMbps,
-});

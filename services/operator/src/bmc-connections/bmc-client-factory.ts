@@ -3,7 +3,7 @@ import { Bmc, type BmcObserver } from '@metal/redfish/http/bmc.ts';
 import { IdleConnections } from '@metal/redfish/http/idle-connections.ts';
 import type { Credentials } from '@metal/redfish/http/password.ts';
 import { TlsContexts } from '@metal/redfish/http/tls-contexts.ts';
-import { type LoginResult, tryLogin } from '@metal/redfish/resources/accounts.ts';
+import { type LoginResult, tryLogin } from '@metal/redfish/resources/login.ts';
 import type { Connection } from './connection.ts';
 import { shardKeyOfConnection } from './shard-key.ts';
 

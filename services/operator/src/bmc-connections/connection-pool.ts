@@ -2,7 +2,7 @@ import { KeyNotifier } from '@metal/kube/runtime/key-notifier.ts';
 import { closedError, RedfishError } from '@metal/redfish/errors.ts';
 import type { Bmc } from '@metal/redfish/http/bmc.ts';
 import type { Credentials } from '@metal/redfish/http/password.ts';
-import type { LoginResult } from '@metal/redfish/resources/accounts.ts';
+import type { LoginResult } from '@metal/redfish/resources/login.ts';
 import { concernsOneResource } from '@metal/redfish/resources/members.ts';
 import { BmcClientFactory, type BmcClientOptions } from './bmc-client-factory.ts';
 import { isBmcFailure } from './bmc-failure.ts';

@@ -1,4 +1,5 @@
-import type { Account, AccountService, LoginResult } from '@metal/redfish/resources/accounts.ts';
+import type { Account, AccountService } from '@metal/redfish/resources/accounts.ts';
+import type { LoginResult } from '@metal/redfish/resources/login.ts';
 import type { Password } from '@metal/redfish/http/bmc.ts';
 import type { RedfishError } from '@metal/redfish/errors.ts';
 
