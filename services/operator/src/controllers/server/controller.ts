@@ -9,8 +9,6 @@ import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { serverFinalizer } from '@metal/api/wire/contract.ts';
 import { comparesAlike, othersThan, sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
-import { minutes } from '@metal/kube/runtime/durations.ts';
-import { act, type Decision, rest, wait } from '@metal/kube/controller/decide.ts';
 import { keyOf } from '@metal/kube/kinds/kind.ts';
 import { shardKeyOfServer } from '../../bmc-connections/shard-key.ts';
 import type { OperatorContext } from '../context.ts';
@@ -19,9 +17,10 @@ import { serverActions } from './actions.ts';
 import { isAboutQueue, nextInQueue, queueSource } from '../../cleanup/queue-position.ts';
 import { readServerFacts } from './facts.ts';
 import { serverTable } from './table.ts';
-import { type ServerReason, serverReasons } from './reasons.ts';
+import { serverReasons } from './reasons.ts';
 import { phaseController } from '@metal/kube/controller/phase-controller.ts';
-import type { ServerAction, ServerFacts, ServerPhase } from './types.ts';
+import type { ServerPhase } from './types.ts';
+import { decideDeletion } from './deletion/steps.ts';
 import { reportServer } from './report.ts';
 
 export const serverController = phaseController({
@@ -101,18 +100,6 @@ export const serverController = phaseController({
   ],
   concurrency: ({ config }: OperatorContext) => config.serverConcurrency,
 });
-
-/** Deleting a server never needs its hardware: what remains is our own objects, and a word about what is left. */
-function decideDeletion({ deletion }: ServerFacts): Decision<ServerPhase, ServerAction, ServerReason> {
-  if (deletion.heldByMaintenance)
-    return wait(
-      minutes(10),
-      'DeletionWaitsForMaintenance',
-      'a maintenance has the server; end it, or annotate metal.ironcore.dev/operation=allow-in-progress-delete',
-    );
-  if (deletion.bootsLeft) return act('dropBootsOfDeleted', 'ServerDeleted');
-  return deletion.deletionReported ? rest : act('recordDeletionEvent', 'ServerDeleted');
-}
 
 const phases = new Set<string>(Object.keys(serverTable));
 

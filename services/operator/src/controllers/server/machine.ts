@@ -2,7 +2,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Reconcile } from '@metal/kube/controller/definition.ts';
 import type { Bmc } from '@metal/redfish/http/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
-import { readSystem, readSystems } from '@metal/redfish/resources/systems.ts';
+import { readSystems } from '@metal/redfish/resources/systems.ts';
 import type { OperatorContext } from '../context.ts';
 import { StaleDecision } from '../../errors.ts';
 import type { ServerFacts } from './types.ts';
@@ -42,23 +42,6 @@ export async function systemUriOf(reconcile: ServerReconcile): Promise<string> {
     );
   await patchSpec(reconcile, { systemURI: found.uri });
   return found.uri;
-}
-
-/** One look at the machine, and at who it is. */
-export async function observe(reconcile: ServerReconcile): Promise<void> {
-  const uri = await systemUriOf(reconcile);
-  const state = await withBmc(reconcile, (bmc) => readSystem(bmc, uri, abortWith(reconcile)));
-  verifyIdentity(reconcile, state.uuid);
-  memoryOf(reconcile).record(state, reconcile.context.clock.now());
-}
-
-/** The URI may have come to name another machine (a blade was moved). Nothing is done to a machine that is not ours. */
-function verifyIdentity({ object }: ServerReconcile, seenUuid: string | undefined): void {
-  const expected = object.spec.systemUUID.toLowerCase();
-  if (seenUuid?.toLowerCase() === expected) return;
-  throw new StaleDecision(
-    `${object.spec.systemURI ?? 'the system'} reports UUID ${seenUuid ?? 'none'}, but this server is ${expected}; nothing is done to it until the two agree`,
-  );
 }
 
 /** Changes the Server as it was judged, or not at all. */

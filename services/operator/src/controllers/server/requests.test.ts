@@ -3,8 +3,10 @@ import { test } from 'node:test';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import type { BoundClaim } from './claim/facts.ts';
 import { calmServer, decide, boundClaim, readyBoot, poweringOff, poweringOn } from './table.rows.ts';
-import type { EvictionFacts, ServerFacts, ServerPhase } from './types.ts';
-import type { MaintenanceFacts, OperationFacts } from './desired-state.ts';
+import type { ServerFacts, ServerPhase } from './types.ts';
+import type { OperationFacts } from './operations/facts.ts';
+import type { EvictionFacts } from './claim/eviction-facts.ts';
+import type { MaintenanceFacts } from './maintenance/facts.ts';
 
 /** One line: what people, maintenances and taints ask of a server in this phase, and what is decided. */
 type Line = [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, decided: string];

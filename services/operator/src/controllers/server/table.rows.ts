@@ -1,5 +1,5 @@
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
-import type { BootFacts } from './claim/boot-facts.ts';
+import type { BootFacts } from './boot/configuration-facts.ts';
 import type { ServerFacts, ServerPhase } from './types.ts';
 import { serverTable } from './table.ts';
 

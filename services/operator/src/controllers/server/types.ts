@@ -1,11 +1,17 @@
 import type { Inventory } from '@metal/redfish/resources/inventory.ts';
-import type { BootFacts } from './claim/boot-facts.ts';
+import type { BootFacts } from './boot/configuration-facts.ts';
 import type { ClaimFacts } from './claim/facts.ts';
 import type { CleanupFacts } from './cleanup/facts.ts';
-import type { DuplicateFacts } from './duplicate-facts.ts';
-import type { BmcFacts, PowerFacts } from './power/facts.ts';
+import type { DuplicateFacts } from './duplicates/facts.ts';
+import type { PowerFacts } from './power/facts.ts';
 import type { ServerReason } from './reasons.ts';
-import type { MaintenanceFacts, OperationFacts, SettingFacts } from './desired-state.ts';
+import type { MaintenanceFacts } from './maintenance/facts.ts';
+import type { OperationFacts } from './operations/facts.ts';
+import type { SettingFacts } from './settings/facts.ts';
+import type { Decision } from '@metal/kube/controller/decide.ts';
+import type { EvictionFacts } from './claim/eviction-facts.ts';
+import type { DeletionFacts } from './deletion/facts.ts';
+import type { BmcFacts } from './bmc/facts.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 
 export type ServerPhase =
@@ -126,18 +132,6 @@ export interface ServerFacts extends BmcFacts, PowerFacts {
   readonly deletion: DeletionFacts;
 }
 
-/** A taint that the claim does not tolerate takes the server away from it. */
-export interface EvictionFacts {
-  readonly taint: string;
-  /** RFC 3339. */
-  readonly since: string;
-  readonly dueInMs: number;
-  /** The API itself has confirmed it. */
-  readonly verified: boolean;
-}
+export type GlobalPhase = 'Maintenance' | 'Parked' | 'Error';
 
-export interface DeletionFacts {
-  readonly heldByMaintenance: boolean;
-  readonly bootsLeft: boolean;
-  readonly deletionReported: boolean;
-}
+export type Step<Phase extends ServerPhase = never> = Decision<Phase, ServerAction, ServerReason>;

@@ -4,7 +4,7 @@ import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { reprovisionAnnotation } from '@metal/api/wire/contract.ts';
 import type { OperatorCaches } from '../../../caches.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { type BootFacts, bootFactsOf } from './boot-facts.ts';
+import { type BootFacts, bootFactsOf, awaitsStart } from '../boot/configuration-facts.ts';
 
 export type BootPolicy = 'networkOnce' | 'networkAlways' | 'safeStop';
 
@@ -144,17 +144,4 @@ function isStopped(
   if (policy !== 'safeStop') return false;
   if (status?.stoppedClaimUID === metadata.uid) return true;
   return provisioned && spec.power === 'On' && memory.isStableAt('Off', now);
-}
-
-/**
- * The operator prepared this boot and has neither asked the machine to start nor seen it on since. `status.pendingBootUID`
- * tells it to the process that comes after; a boot of which nothing is known is taken for one that was started.
- */
-export function awaitsStart(
-  { metadata: { uid = '' } }: ServerBootConfiguration,
-  { status }: Pick<Server, 'status'>,
-  memory: ObservedSystem,
-): boolean {
-  if (status?.pendingBootUID === uid && memory.preparedBoot?.uid !== uid) memory.recordPreparedBoot(uid);
-  return memory.preparedBoot?.awaitsStart ?? false;
 }

@@ -1,10 +1,11 @@
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import { act, go, wait } from '@metal/kube/controller/decide.ts';
-import { renewBoot } from './boot-start.ts';
 import type { BoundClaim } from './facts.ts';
-import { blocker, ensurePower } from '../power/steps.ts';
-import type { EvictionFacts, ServerFacts } from '../types.ts';
-import { pollOrWait, type Step } from '../global-transitions.ts';
+import { ensurePower } from '../power/steps.ts';
+import type { ServerFacts, Step } from '../types.ts';
+import type { EvictionFacts } from './eviction-facts.ts';
+import { whileOff, confirmOff } from '../boot/steps.ts';
+import { blocker, pollOrWait } from '../bmc/steps.ts';
 
 const resyncMs = minutes(60);
 
@@ -132,4 +133,23 @@ function evict(server: ServerFacts, { taint, verified }: EvictionFacts): Step<'E
 export function release(server: ServerFacts): Step<'Released'> {
   if (server.reclaim === 'Retain') return go('Released', 'KeptForReview');
   return act('dropClaimRef', 'Recycled');
+}
+
+export const verifyMissingClaim = (name: string): Step =>
+  act('verifyClaim', 'ClaimNotSeen', `claim ${name} is not in sight; looking for it before anything else`);
+
+/** Replacing a boot configuration costs writes, and whoever asks for its data decides how often there is a reason. */
+const renewalPauseMs = minutes(1);
+
+/** The token of the boot is known to somebody: the machine is not started with it. */
+export function renewBoot(server: ServerFacts, { boot, provisioned }: BoundClaim): Step<'Error'> | undefined {
+  if (boot?.fetchedWhileOff === undefined || provisioned) return undefined;
+  const refresh = confirmOff(server);
+  if (refresh !== undefined) return refresh;
+  if (server.power !== 'Off') return undefined;
+  const message = whileOff(boot.fetchedWhileOff);
+  const inMs = renewalPauseMs - (server.bootRenewedMsAgo ?? renewalPauseMs);
+  return inMs > 0
+    ? wait(inMs, 'BootDataFetchedWhileOff', `${message}; it is prepared anew ${Math.ceil(inMs / 1_000)} s from now`)
+    : act('renewClaimBoot', 'BootDataFetchedWhileOff', message);
 }

@@ -7,15 +7,14 @@ import {
   cleanupPreparedAnnotation,
 } from '@metal/api/wire/contract.ts';
 import { erasureOrderFile } from '@metal/api/wire/erasure.ts';
-import { clearBootOverride } from '@metal/redfish/resources/boot-override.ts';
 import { StaleDecision } from '../../../errors.ts';
-import { inventoryOf, orderOf } from './facts.ts';
 import { heldMessage } from './hold.ts';
 import { needsBoot } from './policy.ts';
 import { isAdmissible, queueFacts } from '../../../cleanup/queue-position.ts';
 import { biosOrderText } from './reset-facts.ts';
-import { isRejectedRequest, memoryOf, onlyTo, type ServerReconcile, systemUriOf, withBmc } from '../machine.ts';
-import { prepareBoot } from '../discovery/probe-boot.ts';
+import { memoryOf, type ServerReconcile } from '../machine.ts';
+import { inventoryOf, orderOf } from './disks.ts';
+import { prepareBoot } from '../boot/internal-boot.ts';
 
 /** The token of a cleanup dies with its boot configuration; a big disk may take days to be overwritten. */
 const tokenValidMs = 14 * 24 * 60 * 60_000;
@@ -69,16 +68,4 @@ export async function recordHeldEvent(reconcile: ServerReconcile): Promise<void>
   const note = heldMessage(reconcile.facts);
   memoryOf(reconcile).reportedCleanupHold = note;
   reconcile.recordEvent({ type: 'Warning', reason: 'CleanupHeldByClaim', action: 'HoldCleanup', note });
-}
-
-/** A BMC that does not take this is no reason to keep the server: each network boot sets an override of its own. */
-export async function clearOverride(reconcile: ServerReconcile): Promise<void> {
-  const uri = await systemUriOf(reconcile);
-  try {
-    await withBmc(reconcile, (bmc) => clearBootOverride(bmc, uri, onlyTo(reconcile)));
-  } catch (error) {
-    if (!isRejectedRequest(error)) throw error;
-    reconcile.warn('OverrideMayBeLeft', `The BMC does not clear its one-time boot override: ${error.message}`);
-  }
-  memoryOf(reconcile).overrideCleared = true;
 }

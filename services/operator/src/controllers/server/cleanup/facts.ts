@@ -1,27 +1,27 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
-import { bootlessName, erasureReportName, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
+import { waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import {
   cleanupAttemptAnnotation,
-  cleanupModeAnnotation,
   cleanupNeedAnnotation,
   cleanupPreparedAnnotation,
   uncleanSystemAnnotation,
   waiveCleanupAnnotation,
 } from '@metal/api/wire/contract.ts';
-import type { DiskErasure, ErasureOrder, OrderedDisk } from '@metal/api/wire/erasure.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { type BootFacts, bootFactsOf, isProbeBootOf } from '../claim/boot-facts.ts';
+import { type BootFacts, bootFactsOf, isProbeBootOf } from '../boot/configuration-facts.ts';
 import { type CleanupPolicy, needsBoot, policyOf } from './policy.ts';
 import { progressOf } from './progress.ts';
 import { isAdmitted } from '../../../cleanup/cleanup-queue.ts';
 import { type QueueFacts, queueFacts } from '../../../cleanup/queue-position.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import { freshForMs } from '../power/facts.ts';
+import type { SharedDisk } from './disks.ts';
+import { inventoryOf, sharedDiskIn } from './disks.ts';
+import { erasesNothing, recordOf, evaluateReport } from './erasure-report.ts';
 import { type BiosFacts, biosFacts, type BootOrderFacts, bootOrderResetFacts } from './reset-facts.ts';
 
 /** What is known of the cleanup of a server. */
@@ -72,12 +72,6 @@ export interface CleanupFacts {
   readonly overrideCleared: boolean;
   /** Who waives, and why. */
   readonly waiver: string | undefined;
-}
-
-export interface SharedDisk {
-  readonly wwid: string;
-  /** The other server. */
-  readonly serverName: string;
 }
 
 interface FactsInput {
@@ -135,44 +129,6 @@ export function cleanupFacts(server: Server, input: FactsInput): CleanupFacts {
   };
 }
 
-/** What an inventory of an earlier Server of the name says is about another machine. */
-export const inventoryOf = (
-  { metadata }: Server,
-  inventory: ServerInventory | undefined,
-): ServerInventory | undefined =>
-  inventory?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) === true ? inventory : undefined;
-
-/** Removable and read-only disks are neither touched nor expected by the agent. */
-export const orderOf = ({ spec }: ServerInventory, mode: ErasureOrder['mode'], attempt: number): ErasureOrder => ({
-  attempt,
-  mode,
-  disks: spec.report.storage
-    .filter(({ removable, readOnly }) => !removable && !readOnly)
-    .map(({ serial, wwid, model, sizeBytes }) => ({ serial, wwid, model, sizeBytes })),
-});
-
-/** Types of names that nobody gives twice (SCSI SPC-5, 7.7.6; NVMe): others have been seen on disks that differ. */
-const isUnique = (wwid: string): boolean => /^(?:naa|eui|uuid)\./.test(wwid);
-
-/** A LUN, a shelf with two hosts, or a disk that was moved: who else has it knows it by the same name. Looks at the whole fleet. */
-function sharedDiskIn(
-  known: ServerInventory | undefined,
-  { inventories, servers }: Pick<OperatorContext['caches'], 'inventories' | 'servers'>,
-): SharedDisk | undefined {
-  const wwids = new Set(
-    known && orderOf(known, 'Metadata', 1).disks.flatMap(({ wwid }) => (isUnique(wwid) ? [wwid] : [])),
-  );
-  if (wwids.size === 0) return undefined;
-  for (const other of inventories.all()) {
-    if (other.metadata.name === known?.metadata.name) continue;
-    const disk = other.spec.report.storage.find(({ wwid }) => wwids.has(wwid));
-    const server = disk && servers.get(other.metadata.name);
-    if (server !== undefined && disk !== undefined && inventoryOf(server, other) !== undefined)
-      return { wwid: disk.wwid, serverName: other.metadata.name };
-  }
-  return undefined;
-}
-
 const withClaim: readonly (string | undefined)[] = ['Reserved', 'Released'];
 
 /**
@@ -207,47 +163,6 @@ function isBootOfAttempt(
     (disks === 'None' || !erasesNothing(boot))
   );
 }
-
-const erasesNothing = ({ metadata }: ServerBootConfiguration): boolean =>
-  metadata.annotations?.[cleanupModeAnnotation] === 'None';
-
-/** Told by the boot of the attempt, or written by the operator where the attempt boots nothing. */
-function recordOf(
-  { metadata, status }: Server,
-  boot: ServerBootConfiguration | undefined,
-  { caches }: Pick<OperatorContext, 'caches'>,
-): ErasureReport | undefined {
-  const { neededSince = '', attempt = 0 } = status?.cleanup ?? {};
-  const bootUid = boot?.metadata.uid;
-  const name =
-    bootUid === undefined
-      ? bootlessName(metadata.name, neededSince, attempt)
-      : erasureReportName(metadata.name, bootUid);
-  const record = caches.erasures.get(name);
-  if (record === undefined) return undefined;
-  const { bootConfigurationUID, serverRef, attempt: reportedAttempt } = record.spec;
-  const matches = bootConfigurationUID === bootUid && serverRef.uid === metadata.uid && reportedAttempt === attempt;
-  return matches ? record : undefined;
-}
-
-/** Success is believed when it names every disk that had to be erased. */
-function evaluateReport(
-  { spec }: ErasureReport,
-  boot: ServerBootConfiguration | undefined,
-  known: ServerInventory | undefined,
-): CleanupFacts['report'] {
-  const { state, message = '', disks = [] } = spec;
-  if (state === 'Waived') return undefined;
-  if (state !== 'Succeeded' || boot === undefined || erasesNothing(boot)) return { state, message };
-  const ordered = known === undefined ? [] : orderOf(known, 'Metadata', 1).disks;
-  const missing = ordered.find((disk) => !disks.some((one) => isSame(one, disk) && one.result === 'Erased'));
-  if (known !== undefined && missing === undefined) return { state, message };
-  const name = missing === undefined ? 'any disk' : `disk ${missing.serial || missing.wwid || missing.model}`;
-  return { state: 'Failed', message: `the report of success does not tell that ${name} was erased` };
-}
-
-const isSame = (one: DiskErasure, { serial, wwid, model }: OrderedDisk): boolean =>
-  one.serial === serial && one.wwid === wwid && one.model === model;
 
 /**
  * The operator asked it to start, or saw it run: of this boot, so that no start for an earlier one counts. It is written to the

@@ -1,8 +1,7 @@
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import { act, wait } from '@metal/kube/controller/decide.ts';
 import { erasedSoFar } from './progress.ts';
-import type { ServerFacts } from '../types.ts';
-import type { Step } from '../global-transitions.ts';
+import type { ServerFacts, Step } from '../types.ts';
 
 const resyncMs = minutes(60);
 

@@ -3,8 +3,8 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import { cleanupBiosResetAnnotation } from '@metal/api/wire/contract.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { BiosOrder, ObservedSystem } from '../../../bmc-connections/observed-state.ts';
+import { wantedDevices } from '../settings/facts.ts';
 import type { CleanupPolicy } from './policy.ts';
-import { wantedDevices } from '../desired-state.ts';
 
 /**
  * How far the reset of a setting is. due: nothing was asked of the machine yet. asked: the BMC took it, and it has not

@@ -1,13 +1,14 @@
-import { formatDuration, minutes, seconds } from '@metal/kube/runtime/durations.ts';
+import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import { act, type Decision, type Go, go, wait } from '@metal/kube/controller/decide.ts';
-import type { CleanupFacts } from './facts.ts';
 import { holdCleanup } from './hold.ts';
 import { requestsNothing, needsBoot, policyText } from './policy.ts';
 import { erasedSoFar } from './progress.ts';
 import { type QueueLimit, limitReached, type QueueFacts, queuePollMs } from '../../../cleanup/queue-position.ts';
-import { blocker, ensurePower } from '../power/steps.ts';
-import type { Step } from '../global-transitions.ts';
-import type { Failure, ServerAction, ServerFacts, ServerPhase } from '../types.ts';
+import { ensurePower, switchFailedOff } from '../power/steps.ts';
+import type { ServerAction, ServerFacts, ServerPhase, Step } from '../types.ts';
+import { blocker } from '../bmc/steps.ts';
+import { forgetOverride } from '../boot/steps.ts';
+import { failedBecause, isUnconfirmedSuccess } from './failure.ts';
 import type { ServerReason } from '../reasons.ts';
 
 const resyncMs = minutes(60);
@@ -81,67 +82,9 @@ function proceed(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
   return blocker(server) ?? ensureOff(server, 'CleanupStartsFromOff') ?? forgetOverride(server) ?? begin(server);
 }
 
-/** Why the attempt under way is lost. */
-export function failedBecause({ cleanup }: Pick<ServerFacts, 'cleanup'>): string | undefined {
-  const { attempt, boot, report, noProgressForMs, timeoutMs, sharedDisk } = cleanup;
-  if (attempt === 0) return undefined;
-  if (report?.state === 'Failed') return report.message || 'the agent reported failure and no cause';
-  if (isUnconfirmedSuccess(cleanup) && cleanup.hasRun === 'no')
-    return 'success was reported, but its machine has not run since its boot was prepared; whoever told it was not on it';
-  const setting = failedSetting(cleanup);
-  if (setting !== undefined) return setting;
-  if (sharedDisk !== undefined)
-    return `disk ${sharedDisk.wwid} is one of server ${sharedDisk.serverName}, too, and would be erased for both; take it away from one of them, and annotate that one metal.ironcore.dev/operation=rediscover; if it is in use or cannot report, delete its ServerInventory`;
-  if (report?.state === 'Succeeded' || noProgressForMs < timeoutMs) return undefined;
-  // One that gets nowhere gives its place away; it comes back when its BMC answers.
-  if (boot === undefined) return missedAction(cleanup);
-  return `nothing was heard for ${formatDuration(timeoutMs)}; ${report === undefined ? boot.explanation : cleanup.progress}`;
-}
-
-/** Whoever knows the UUID of a machine can ask for its boot, and for the token in that: a machine that is off erased nothing. */
-const isUnconfirmedSuccess = ({ clearance, boot, report, hasRun }: CleanupFacts): boolean =>
-  clearance === undefined && boot !== undefined && report?.state === 'Succeeded' && hasRun !== 'yes';
-
 /** It may have been started by an earlier process. */
 const confirmRun = (server: ServerFacts): Step<'Error'> | undefined =>
   isUnconfirmedSuccess(server.cleanup) ? (blocker(server) ?? act('observe', 'LookBeforeChange')) : undefined;
-
-/** Whoever asked for a reset gets it, or hears that there is none. */
-function failedSetting({ clearance, bios, bootOrder, timeoutMs }: CleanupFacts): string | undefined {
-  if (clearance !== undefined) return undefined;
-  if (bios.kind === 'failed') return `its BIOS is not reset: ${bios.message}`;
-  if (bootOrder.kind === 'failed') return `its boot order is not restored: ${bootOrder.message}`;
-  if (bios.kind === 'requested' && bios.forMs >= timeoutMs)
-    return `its BIOS is not reset within ${formatDuration(timeoutMs)}; the BMC took the order, the machine has started since, and the reset is still pending`;
-  if (bootOrder.kind === 'requested' && bootOrder.forMs >= timeoutMs) return bootOrderNotShown(timeoutMs);
-  return undefined;
-}
-
-const bootOrderNotShown = (timeoutMs: number): string =>
-  `its boot order is not restored within ${formatDuration(timeoutMs)}; the BMC took the order and does not show it`;
-
-/** What would have been next, had the time sufficed. */
-function missedAction({ policy, bios, bootOrder, timeoutMs }: CleanupFacts): string {
-  const within = `within ${formatDuration(timeoutMs)}`;
-  if (needsBoot(policy))
-    return `${bios.kind === 'due' ? 'its BIOS could not be reset' : 'what it boots could not be prepared'} ${within}`;
-  if (bootOrder.kind === 'done') return `its boot order is as wanted, but the cleanup did not end ${within}`;
-  // It was asked for later than the attempt began, so that its own time is not over.
-  return bootOrder.kind === 'requested'
-    ? bootOrderNotShown(timeoutMs)
-    : `its boot order could not be restored ${within}`;
-}
-
-/** The last attempt is lost: that is for a person. */
-export function cleanupFailure(facts: Pick<ServerFacts, 'cleanup'>): Failure | undefined {
-  const { attempt, maxAttempts } = facts.cleanup;
-  const reason = attempt < maxAttempts ? undefined : failedBecause(facts);
-  if (reason === undefined) return undefined;
-  return {
-    reason: 'CleanupFailed',
-    message: `it may hold what a former claim left; attempt ${attempt} of ${maxAttempts} to clean it up: ${reason}`,
-  };
-}
 
 function runAttempt(server: ServerFacts, boot: NonNullable<ServerFacts['cleanup']['boot']>): Step<'Error'> {
   const { cleanup } = server;
@@ -241,9 +184,22 @@ function positionOf(ahead: number): string {
 const ensureOff = (server: ServerFacts, reason: ServerReason): Step<'Error'> | undefined =>
   ensurePower(server, { target: 'Off', reason, confirmation: 'fresh', mayForce: true });
 
-/** A one-time override that was never used would take the next start somewhere else. */
-export function forgetOverride({ cleanup }: ServerFacts): Step | undefined {
-  return cleanup.overrideCleared ? undefined : act('clearOverride', 'OverrideMayBeLeft');
+const attemptOf = ({ cleanup }: ServerFacts): string => `attempt ${cleanup.attempt} of ${cleanup.maxAttempts}`;
+
+/** A waiver that lies ready would pass over a cleanup that nobody had thought of. */
+export function waiverStep(name: ServerPhase, { cleanup: { waiver } }: ServerFacts): Step | undefined {
+  if (waiver === undefined || (waiver.trim() !== '' && (name === 'Cleanup' || name === 'Error'))) return undefined;
+  return act('dropWaiver', 'WaiverDropped');
 }
 
-const attemptOf = ({ cleanup }: ServerFacts): string => `attempt ${cleanup.attempt} of ${cleanup.maxAttempts}`;
+/** It boots nothing any more, and what its former claim left stays where it is until somebody takes that upon them. */
+export function afterCleanup(server: ServerFacts): Step<'Available' | 'Cleanup'> | undefined {
+  const { claim, cleanup, bootReferenced, probeBoot } = server;
+  const off = switchFailedOff(server);
+  if (off !== undefined) return off;
+  if (bootReferenced || probeBoot !== undefined) return act('clearBoot', 'CleanupFailed');
+  if (claim.binding !== 'unbound') return undefined;
+  if (cleanup.waiver !== undefined) return act('recordWaiver', 'CleanupWaived');
+  if (cleanup.clearance === 'Waived') return makeAvailable(server, go('Available', 'CleanupWaived'));
+  return server.bmc.isReachable && server.power === 'Off' ? forgetOverride(server) : undefined;
+}

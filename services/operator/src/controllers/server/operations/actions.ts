@@ -2,7 +2,8 @@ import { operationAnnotation, operationUnderWayAnnotation, parkedAnnotation } fr
 import { RedfishError, wasNotApplied } from '@metal/redfish/errors.ts';
 import { resetSystem, type ResetType } from '@metal/redfish/resources/power.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
-import { memoryOf, observe, onlyTo, patchGuarded, type ServerReconcile, systemUriOf, withBmc } from '../machine.ts';
+import { observe } from '../bmc/actions.ts';
+import { memoryOf, onlyTo, patchGuarded, type ServerReconcile, systemUriOf, withBmc } from '../machine.ts';
 
 const consumed = { metadata: { annotations: { [operationAnnotation]: null } } };
 

@@ -11,7 +11,8 @@ import type { SystemState } from '@metal/redfish/resources/systems.ts';
 import { BmcConnectionPool } from '../../../bmc-connections/connection-pool.ts';
 import { readConfig } from '../../../config.ts';
 import { driftMs } from '../../../bmc-connections/observed-state.ts';
-import { bmcFacts, powerFacts } from './facts.ts';
+import { bmcFacts } from '../bmc/facts.ts';
+import { powerFacts } from './facts.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const flags = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];

@@ -1,33 +1,9 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { PowerState } from '@metal/redfish/resources/systems.ts';
-import { connectionOf, type Connection, inlineConnectionOf } from '../../../bmc-connections/connection.ts';
-import type { BmcConnectionPool } from '../../../bmc-connections/connection-pool.ts';
-import { inlineConnectionName } from '../../../bmc-connections/shard-key.ts';
-import type { OperatorConfig } from '../../../config.ts';
-import type { OperatorCaches } from '../../../caches.ts';
 import type { OperatorContext } from '../../context.ts';
-import { observedInlineBmcOf } from '../../../bmc-connections/login-state.ts';
 import type { PowerCause, ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import type { RejectedLogin } from '../../../bmc-connections/rejected-login.ts';
 import { jitter } from '@metal/kube/runtime/jitter.ts';
 import { seconds } from '@metal/kube/runtime/durations.ts';
-import type { ServerReason } from '../reasons.ts';
-
-/** The BMC of the server, and whether it may be talked to. */
-export interface BmcFacts {
-  /** Name that the BMC actor goes by, and how to reach it. */
-  readonly bmcName: string;
-  readonly connection: Connection | undefined;
-  readonly bmc: {
-    readonly isReachable: boolean;
-    /** The object or secret it needs exists. */
-    readonly exists: boolean;
-    readonly reason: ServerReason;
-    readonly message: string;
-  };
-  /** What an inline BMC rejected. That of a BMC object is recorded there. */
-  readonly rejectedLogin?: RejectedLogin | undefined;
-}
 
 export interface PowerFacts {
   readonly power: PowerState;
@@ -48,83 +24,6 @@ export interface PowerFacts {
     | undefined;
   readonly powerTimeoutMs: number;
   readonly maxPowerAttempts: number;
-}
-
-const reachable = { isReachable: true, exists: true, reason: 'Connected', message: '' } as const;
-
-interface FactsInput {
-  readonly caches: Pick<OperatorCaches, 'bmcs' | 'endpoints' | 'bmcSecrets'>;
-  readonly config: OperatorConfig;
-  readonly bmcConnections: BmcConnectionPool;
-}
-
-/** A BMC that is ready was so at the address it had. What was seen of the machine does not outlive that address. */
-export function bmcFacts(server: Server, context: FactsInput): BmcFacts {
-  const facts = resolveBmc(server, context);
-  context.bmcConnections.observedSystem(server.metadata.uid ?? '').resetIfConnectionChanged(facts.connection);
-  return facts;
-}
-
-function resolveBmc(server: Server, context: FactsInput): BmcFacts {
-  const bmcName = server.spec.bmcRef?.name ?? '';
-  if (bmcName === '') return resolveInlineBmc(server, context);
-  const resolved = resolveReferencedBmc(bmcName, context);
-  return resolved.bmc.isReachable
-    ? { ...resolved, bmc: unreadableSystem(server, bmcName, context) ?? resolved.bmc }
-    : resolved;
-}
-
-/** The BMC gives other systems, and not this one: nothing is asked of it until a look at the BMC finds it again. */
-function unreadableSystem(
-  { spec }: Server,
-  bmcName: string,
-  { bmcConnections }: FactsInput,
-): BmcFacts['bmc'] | undefined {
-  const missing = bmcConnections.observation(bmcName)?.missing ?? [];
-  const found = missing.find(({ path }) => path === spec.systemURI);
-  if (found === undefined) return undefined;
-  const message = `BMC "${bmcName}" answers, but cannot give this system (${found.status ?? found.code}); the server is left as it is until it can`;
-  return { isReachable: false, exists: true, reason: 'SystemUnreadable', message };
-}
-
-function resolveInlineBmc(server: Server, context: FactsInput): BmcFacts {
-  const { connection, blocker } = inlineConnectionOf(server, context.caches, context.config);
-  const bmc =
-    blocker === undefined
-      ? reachable
-      : { isReachable: false, exists: false, reason: 'BMCNotUsable' as const, message: blocker.message };
-  // Without credentials or address nobody can tell whether they would be others.
-  const rejectedLogin =
-    connection === undefined
-      ? server.status?.rejectedLogin
-      : observedInlineBmcOf(server, connection, context).rejectedLogin;
-  return { bmcName: inlineConnectionName(server), connection, bmc, rejectedLogin };
-}
-
-function resolveReferencedBmc(bmcName: string, { caches, config }: FactsInput): BmcFacts {
-  const bmc = caches.bmcs.get(bmcName);
-  if (bmc === undefined) {
-    const message = `BMC "${bmcName}" of spec.bmcRef does not exist; create it, or correct spec.bmcRef`;
-    return {
-      bmcName,
-      connection: undefined,
-      bmc: { isReachable: false, exists: false, reason: 'BMCNotFound', message },
-    };
-  }
-  const { connection, blocker } = connectionOf(bmc, caches, config);
-  if (bmc.status?.state === 'Enabled' && blocker === undefined) return { bmcName, connection, bmc: reachable };
-  const ready = bmc.status?.conditions?.find(({ type }) => type === 'Ready');
-  const why = blocker?.message ?? ready?.message ?? 'it has not been reached yet';
-  return {
-    bmcName,
-    connection,
-    bmc: {
-      isReachable: false,
-      exists: true,
-      reason: 'BMCNotReady',
-      message: `BMC "${bmcName}" is not ready: ${why}; the server is left as it is until the BMC answers`,
-    },
-  };
 }
 
 /** The pause between looks at a changing power state starts here and doubles up to the polling interval. */

@@ -1,8 +1,9 @@
 import { seconds } from '@metal/kube/runtime/durations.ts';
 import { act, type Decision, go, wait } from '@metal/kube/controller/decide.ts';
 import { driftMs } from '../../../bmc-connections/observed-state.ts';
-import type { ServerAction, ServerFacts } from '../types.ts';
+import type { ServerAction, ServerFacts, Step } from '../types.ts';
 import { freshForMs } from './facts.ts';
+import { blocker } from '../bmc/steps.ts';
 import type { ServerReason } from '../reasons.ts';
 
 export type PowerDecision = Decision<'Error', ServerAction, ServerReason>;
@@ -20,12 +21,6 @@ export interface PowerGoal {
   readonly confirmation?: 'fresh' | 'stable';
   /** An operating system that ignores the shutdown may be forced off. */
   readonly mayForce?: boolean;
-}
-
-/** Why nothing can be done at the machine at all, or that it has to be looked at first. */
-export function blocker({ bmc, powerSeenMsAgo }: ServerFacts): PowerDecision | undefined {
-  if (!bmc.isReachable) return wait(seconds(600), bmc.reason, bmc.message);
-  return powerSeenMsAgo === undefined ? act('observe', 'NotYetSeen') : undefined;
 }
 
 /**
@@ -131,4 +126,13 @@ function escalate(
     changing.forced ? 'ForcedPowerOffRepeated' : 'ShutdownIgnored',
     `the BMC still reports ${server.power}`,
   );
+}
+
+/** Nobody's machine does not run on after it failed; a tenant's machine and an unknown state are not touched. */
+export function switchFailedOff(server: ServerFacts): Step | undefined {
+  const { bmc, claim, failure, transition, maxPowerAttempts } = server;
+  if (!bmc.isReachable || claim.binding === 'bound' || failure?.reason === 'UnknownState') return undefined;
+  if (transition !== undefined && transition.attempts >= maxPowerAttempts) return undefined;
+  const step = blocker(server) ?? ensurePower(server, { target: 'Off', reason: 'FailedServersStayOff' });
+  return step?.kind === 'go' ? undefined : step;
 }

@@ -1,7 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { managedInsteadOf, othersThan, sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
-import type { ObservedSystem } from '../../bmc-connections/observed-state.ts';
+import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 
 /** Other Servers have the system UUID of this one: there is only one machine. */
 export interface DuplicateFacts {

@@ -5,8 +5,8 @@ import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { maintenanceApprovedLabel } from '@metal/api/wire/contract.ts';
 import { Store } from '@metal/kube/cache/store.ts';
-import type { OperatorCaches } from '../../caches.ts';
-import { maintenanceFacts } from './desired-state.ts';
+import type { OperatorCaches } from '../../../caches.ts';
+import { maintenanceFacts } from './facts.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const claimKey = { namespace: 'team', name: 'one' };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
-import type { ServerFacts, ServerPhase } from './types.ts';
-import { calmServer as calm, decide, boundClaim as held, readyBoot } from './table.rows.ts';
+import type { ServerFacts, ServerPhase } from '../types.ts';
+import { calmServer as calm, decide, boundClaim as held, readyBoot } from '../table.rows.ts';
 
 /**
  * What cannot be taken back needs a young look at the machine, and after a restart of the operator also one that lasts:

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { Store } from '@metal/kube/cache/store.ts';
-import { ObservedSystem } from '../../bmc-connections/observed-state.ts';
-import { type DuplicateFacts, duplicateFacts } from './duplicate-facts.ts';
-import { serverTable } from './table.ts';
-import { calmServer as calm, decide, boundClaim as held, readyBoot as boot } from './table.rows.ts';
-import type { ServerFacts, ServerPhase } from './types.ts';
-import { reportServer } from './report.ts';
+import { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
+import { type DuplicateFacts, duplicateFacts } from './facts.ts';
+import { serverTable } from '../table.ts';
+import { calmServer as calm, decide, boundClaim as held, readyBoot as boot } from '../table.rows.ts';
+import type { ServerFacts, ServerPhase } from '../types.ts';
+import { reportServer } from '../report.ts';
 
 const ignored: DuplicateFacts = { isIgnored: true, message: 'Server a has it too', key: 'a b', isReported: true };
 const workToDo: Partial<ServerFacts>[] = [

@@ -4,9 +4,8 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { bootFactsOf } from './boot-facts.ts';
+import { bootFactsOf, awaitsStart } from './configuration-facts.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
-import { awaitsStart } from './facts.ts';
 import { calmServer as calm, decide, boundClaim as held, readyBoot } from '../table.rows.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { bootFactsOf } from './boot-facts.ts';
+import { bootFactsOf } from './configuration-facts.ts';
 
 type Status = NonNullable<ServerBootConfiguration['status']>;
 const apiVersion = 'metal.ironcore.dev/v1alpha1';

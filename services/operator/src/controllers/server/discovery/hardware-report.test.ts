@@ -4,8 +4,9 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Inventory, MissingPart } from '@metal/redfish/resources/inventory.ts';
 import type { SystemState } from '@metal/redfish/resources/systems.ts';
 import { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { hardwareFields, unreportedHardware, networkInterfacesBefore } from './hardware.ts';
+import { hardwareFields, networkInterfacesBefore } from './hardware-report.ts';
 import { inventoryCondition } from '../../inventory-condition.ts';
+import { unreportedHardware } from './hardware-facts.ts';
 import { calmServer } from '../table.rows.ts';
 
 const at = 1_000;

@@ -1,7 +1,7 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
-import { StaleDecision } from '../../errors.ts';
-import type { ServerReconcile } from './machine.ts';
+import { StaleDecision } from '../../../errors.ts';
+import type { ServerReconcile } from '../machine.ts';
 
 /** An API server that hangs does not hold up the turn for longer. */
 const deadlineMs = 10_000;

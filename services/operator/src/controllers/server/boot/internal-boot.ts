@@ -1,7 +1,5 @@
-import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import {
   bootTokenExpiresAnnotation,
@@ -12,14 +10,12 @@ import {
   internalBootType,
   typeAnnotation,
 } from '@metal/api/wire/contract.ts';
-import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf, ownedBy } from '@metal/kube/kinds/kind.ts';
 import type { OperatorContext } from '../../context.ts';
-import type { ExtraFile } from './built-in-ignition.ts';
+import type { ExtraFile } from '../discovery/built-in-ignition.ts';
 import { StaleDecision } from '../../../errors.ts';
-import { writeBmcMark } from '../cleanup/records.ts';
 import { memoryOf, patchGuarded, type ServerReconcile } from '../machine.ts';
 
 /** What tells one boot of ours from another. */
@@ -27,14 +23,6 @@ export interface BootOptions {
   readonly annotations: Readonly<Record<string, string>>;
   readonly tokenValidMs: number;
   readonly files: readonly ExtraFile[];
-}
-
-export function prepareProbeBoot(reconcile: ServerReconcile): Promise<void> {
-  return prepareBoot(reconcile, {
-    annotations: { [discoveryAttemptAnnotation]: String(reconcile.facts.discoveryAttempts + 1) },
-    tokenValidMs: reconcile.context.config.discoveryTimeoutMs,
-    files: [],
-  });
 }
 
 /**
@@ -50,58 +38,6 @@ export async function prepareBoot(reconcile: ServerReconcile, options: BootOptio
   const { name, namespace } = boot.metadata;
   memoryOf(reconcile).recordPreparedBoot(boot.metadata.uid ?? '');
   await patchGuarded(reconcile, { spec: { bootConfigurationRef: { name, namespace }, power: 'On' } });
-}
-
-/** Clears the server's reference to what it boots, and only then deletes the probe boot: nobody looks for what is gone. */
-export async function clearBoot(reconcile: ServerReconcile): Promise<void> {
-  const { object, context } = reconcile;
-  const { client, caches, config } = context;
-  const ref = { namespace: config.managerNamespace, name: object.metadata.name };
-  if (object.spec.bootConfigurationRef !== undefined)
-    await patchGuarded(reconcile, { spec: { bootConfigurationRef: null, power: 'Off' } });
-  if (reconcile.facts.report === 'early') await dropEarlyReport(reconcile);
-  const boot = caches.bootConfigurations.get(ref);
-  if (boot === undefined || !isInternalBoot(boot) || boot.metadata.deletionTimestamp !== undefined) return;
-  await client.delete(ServerBootConfiguration, ref, boot.metadata.uid === undefined ? {} : { uid: boot.metadata.uid });
-}
-
-/** Whoever sent it was not on the machine: nobody is to read disks and addresses in it. */
-async function dropEarlyReport({ object, context }: ServerReconcile): Promise<void> {
-  const { name } = object.metadata;
-  const { uid } = context.caches.inventories.get(name)?.metadata ?? {};
-  if (uid !== undefined) await context.client.delete(ServerInventory, { name }, { uid });
-}
-
-/**
- * What v0.7.0 deletes with a Server: the boot configuration and the BIOS settings it refers to. The references go
- * first; what an interruption leaves then goes with its owner.
- */
-export async function dropBootsOfDeleted(reconcile: ServerReconcile): Promise<void> {
-  const { object, context } = reconcile;
-  const { client, caches, config } = context;
-  const { bootConfigurationRef: ref, biosSettingsRef } = object.spec;
-  if (ref !== undefined || biosSettingsRef !== undefined)
-    await patchGuarded(reconcile, { spec: { bootConfigurationRef: null, biosSettingsRef: null } });
-  if (biosSettingsRef !== undefined) await client.delete(BIOSSettings, { name: biosSettingsRef.name });
-  const probeBoot = { namespace: config.managerNamespace, name: object.metadata.name };
-  for (const boot of [ref, probeBoot].map((one) => one && caches.bootConfigurations.get(one))) {
-    if (boot?.spec.serverRef.name !== object.metadata.name) continue;
-    const { uid } = boot.metadata;
-    await client.delete(ServerBootConfiguration, boot.metadata, uid === undefined ? {} : { uid });
-  }
-}
-
-/** Deleting never needs the hardware. What is left behind is told while there is an object to tell it on. */
-export async function recordDeletionEvent(reconcile: ServerReconcile): Promise<void> {
-  const { facts, context, object } = reconcile;
-  const power =
-    facts.powerSeenMsAgo === undefined ? `${object.status?.powerState ?? 'Unknown'} when last seen` : facts.power;
-  const claim = facts.claim.binding === 'unbound' ? 'nobody held it' : `claim ${facts.claim.name} loses it`;
-  const mark = (await writeBmcMark(reconcile))
-    ? '; the next Server of it is cleaned up first, where the policy asks for that'
-    : '';
-  context.bmcConnections.observedSystem(object.metadata.uid ?? '').deletionReported = true;
-  reconcile.warn('ServerDeleted', `The machine is left as it is: power ${power}, disks untouched; ${claim}${mark}`);
 }
 
 async function ensureBootConfiguration(

@@ -7,6 +7,7 @@ import {
   firmwareOverdue,
   reprovisionAnnotation,
 } from '@metal/api/wire/contract.ts';
+import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
 
 /** A boot configuration as the server sees it. */
@@ -120,4 +121,17 @@ function stuckAt({ status }: ServerBootConfiguration): BootFacts['stuck'] {
 
 function progressConditionOf(boot: ServerBootConfiguration, type: (typeof progressTypes)[number]) {
   return boot.status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
+}
+
+/**
+ * The operator prepared this boot and has neither asked the machine to start nor seen it on since. `status.pendingBootUID`
+ * tells it to the process that comes after; a boot of which nothing is known is taken for one that was started.
+ */
+export function awaitsStart(
+  { metadata: { uid = '' } }: ServerBootConfiguration,
+  { status }: Pick<Server, 'status'>,
+  memory: ObservedSystem,
+): boolean {
+  if (status?.pendingBootUID === uid && memory.preparedBoot?.uid !== uid) memory.recordPreparedBoot(uid);
+  return memory.preparedBoot?.awaitsStart ?? false;
 }

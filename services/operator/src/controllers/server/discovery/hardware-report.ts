@@ -1,33 +1,11 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
-import { isSameJson } from '@metal/kube/controller/status-diff.ts';
 import type { Inventory } from '@metal/redfish/resources/inventory.ts';
-import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { isInventoryReported, wasIncomplete } from '../../inventory-condition.ts';
+import { wasIncomplete } from '../../inventory-condition.ts';
 import type { ServerFacts } from '../types.ts';
 import { keepUnreadParts } from './unread-parts.ts';
 
 type Status = NonNullable<Server['status']>;
-
-/**
- * What was read of the hardware and the status does not say yet. What it says is forgotten, as it is 6 to 18 kB for each server;
- * when it was read is not.
- */
-export function unreportedHardware(
-  server: Server,
-  memory: Pick<ObservedSystem, 'inventory'>,
-  report?: ProbeReport,
-): Inventory | undefined {
-  const { status } = server;
-  const { value, at } = memory.inventory ?? {};
-  if (value === undefined || at === undefined) return undefined;
-  const networkInterfaces =
-    report === undefined ? networkInterfacesBefore(server, { hardware: value }) : status?.networkInterfaces;
-  const reported = { ...status, ...fieldsOf(value, status), networkInterfaces };
-  if (!isSameJson(status, reported) || !isInventoryReported(server, value.missing)) return value;
-  memory.inventory = { at };
-  return undefined;
-}
 
 /** Hardware as the BMC tells it. What this process has not read itself stays as an earlier one reported it. */
 export function hardwareFields({ status }: Server, { hardware, led, bootTargets }: ServerFacts): Partial<Status> {
@@ -50,7 +28,7 @@ export function hardwareFields({ status }: Server, { hardware, led, bootTargets 
 }
 
 /** Of a machine: what could not be read of it stays as it is in the status. */
-function fieldsOf(inventory: Inventory, before: Status | undefined): Partial<Status> {
+export function fieldsOf(inventory: Inventory, before: Status | undefined): Partial<Status> {
   const { system } = inventory;
   return {
     manufacturer: system.manufacturer,

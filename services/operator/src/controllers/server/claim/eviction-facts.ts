@@ -1,0 +1,39 @@
+import { evictionOf } from '../../../scheduling/eligibility.ts';
+import type { OperatorContext } from '../../context.ts';
+import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+
+/** A taint that the claim does not tolerate takes the server away from it. */
+export interface EvictionFacts {
+  readonly taint: string;
+  /** RFC 3339. */
+  readonly since: string;
+  readonly dueInMs: number;
+  /** The API itself has confirmed it. */
+  readonly verified: boolean;
+}
+
+/** Tells one eviction of a server from another. */
+export const evictionKey = (claimUid: string, { taint, since }: Pick<EvictionFacts, 'taint' | 'since'>): string =>
+  [claimUid, since, taint].join(' ');
+
+export function evictionFacts(
+  server: Server,
+  { evictionVerified }: ObservedSystem,
+  { caches, config }: OperatorContext,
+  now: number,
+): EvictionFacts | undefined {
+  const ref = server.spec.serverClaimRef;
+  const claim = ref === undefined || ref.evicted === true ? undefined : caches.claims.get(ref);
+  if (claim === undefined || claim.metadata.uid !== ref?.uid) return undefined;
+  const eviction = evictionOf(server, claim, caches.readinessRules.all());
+  if (eviction === undefined) return undefined;
+  const { taint, rule } = eviction;
+  const since = server.status?.evictionSince ?? new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const identity = { taint: rule === undefined ? taint.key : `${taint.key} of rule ${rule}`, since };
+  return {
+    ...identity,
+    dueInMs: Date.parse(since) + config.evictionGraceMs - now,
+    verified: evictionVerified === evictionKey(ref?.uid ?? '', identity),
+  };
+}

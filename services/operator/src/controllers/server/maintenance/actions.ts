@@ -1,0 +1,13 @@
+import { StaleDecision } from '../../../errors.ts';
+import { patchSpec, type ServerReconcile } from '../machine.ts';
+import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
+
+/** A cache may be late, and whoever works on the machine must not have it started under their hands. */
+export async function dropMaintenanceRef(reconcile: ServerReconcile): Promise<void> {
+  const ref = reconcile.object.spec.serverMaintenanceRef;
+  if (ref === undefined) throw new StaleDecision('the maintenance reference changed');
+  const maintenance = await reconcile.context.client.find(ServerMaintenance, ref);
+  if (maintenance !== undefined)
+    throw new StaleDecision(`ServerMaintenance ${ref.namespace}/${ref.name} exists; waiting until it is seen`);
+  await patchSpec(reconcile, { serverMaintenanceRef: null, maintenanceBootConfigurationRef: null });
+}

@@ -1,0 +1,13 @@
+import type { ServerFacts, ServerPhase, Step } from '../types.ts';
+import { freshForMs } from '../power/facts.ts';
+import { act } from '@metal/kube/controller/decide.ts';
+
+/** Settings are sent once per wish, to a machine that has been looked at. Nothing is done to what is parked. */
+export function settingsStep(name: ServerPhase, server: ServerFacts): Step | undefined {
+  if (name === 'Parked' || !server.bmc.isReachable || server.powerSeenMsAgo === undefined) return undefined;
+  const { light, bootOrder } = server;
+  if (light.isDone && bootOrder.isDone) return undefined;
+  if (server.powerSeenMsAgo >= freshForMs) return act('observe', 'LookBeforeChange');
+  if (!light.isDone) return act('setLight', 'LocatorLightWanted', light.desired);
+  return act('setBootOrder', 'BootOrderWanted', bootOrder.desired);
+}
