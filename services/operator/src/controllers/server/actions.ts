@@ -1,7 +1,24 @@
+import { observe } from './bmc/actions.ts';
+import { clearBoot, clearOverride } from './boot/actions.ts';
+import {
+  adoptClaimBoot,
+  adoptRestoredClaim,
+  dropClaimRef,
+  markEvicted,
+  recordClaim,
+  recordPower,
+  renewClaimBoot,
+  verifyClaim,
+  verifyEviction,
+} from './claim/actions.ts';
 import { admitCleanup, prepareCleanupBoot, recordHeldEvent } from './cleanup/actions.ts';
 import { certifyCleanup, dropWaiver, recordCleanup, recordWaiver, removeBmcMark } from './cleanup/records.ts';
 import { observeBios, resetBios, restoreBootOrder } from './cleanup/reset-actions.ts';
-import { patchSpec, type ServerReconcile } from './machine.ts';
+import { dropBootsOfDeleted, recordDeletionEvent } from './deletion/actions.ts';
+import { prepareProbeBoot, readInventory } from './discovery/actions.ts';
+import { recordDuplicateEvent } from './duplicates/actions.ts';
+import type { ServerReconcile } from './machine.ts';
+import { dropMaintenanceRef } from './maintenance/actions.ts';
 import {
   consumeOperation,
   deferPark,
@@ -13,61 +30,48 @@ import {
   resetMachine,
   unpark,
 } from './operations/actions.ts';
+import { diskBoot, forceOff, networkBoot, powerOff } from './power/actions.ts';
 import { setBootOrder, setLight } from './settings/actions.ts';
 import type { ServerAction } from './types.ts';
-import { observe } from './bmc/actions.ts';
-import { recordDuplicateEvent } from './duplicates/actions.ts';
-import { readInventory, prepareProbeBoot } from './discovery/actions.ts';
-import {
+
+export const serverActions: Record<ServerAction, (reconcile: ServerReconcile) => Promise<void>> = {
+  observe,
+
+  powerOff,
+  forceOff,
+  networkBoot,
+  diskBoot,
+
+  clearBoot,
+  clearOverride,
+
+  readInventory,
+  prepareProbeBoot,
+
+  adoptRestoredClaim,
+  verifyClaim,
+  recordClaim,
   adoptClaimBoot,
   renewClaimBoot,
   recordPower,
-  verifyClaim,
   verifyEviction,
   markEvicted,
-  recordClaim,
-  adoptRestoredClaim,
-} from './claim/actions.ts';
-import { dropMaintenanceRef } from './maintenance/actions.ts';
-import { dropBootsOfDeleted, recordDeletionEvent } from './deletion/actions.ts';
-import { clearBoot, clearOverride } from './boot/actions.ts';
-import { shutDown, networkBoot, diskBoot } from './power/actions.ts';
+  dropClaimRef,
 
-export const serverActions: Record<ServerAction, (reconcile: ServerReconcile) => Promise<void>> = {
-  recordDuplicateEvent,
-  observe,
-  readInventory,
-  powerOff: (reconcile) => shutDown(reconcile, false),
-  forceOff: (reconcile) => shutDown(reconcile, true),
-  networkBoot,
-  diskBoot,
-  resetMachine,
-  setLight,
-  setBootOrder,
-  prepareProbeBoot,
-  clearBoot,
-  clearOverride,
+  removeBmcMark,
   admitCleanup,
   resetBios,
-  observeBios,
   prepareCleanupBoot,
   recordHeldEvent,
+  observeBios,
   restoreBootOrder,
   recordCleanup,
   certifyCleanup,
   recordWaiver,
   dropWaiver,
-  removeBmcMark,
-  adoptClaimBoot,
-  renewClaimBoot,
-  recordPower,
-  verifyClaim,
-  recordClaim,
-  adoptRestoredClaim,
-  verifyEviction,
-  markEvicted,
-  dropClaimRef: (reconcile) => patchSpec(reconcile, { serverClaimRef: null, bootConfigurationRef: null, power: 'Off' }),
+
   dropMaintenanceRef,
+
   park,
   unpark,
   deferPark,
@@ -76,6 +80,13 @@ export const serverActions: Record<ServerAction, (reconcile: ServerReconcile) =>
   dropInterruptedOperation,
   rejectRediscovery,
   consumeOperation,
+  resetMachine,
+
+  setLight,
+  setBootOrder,
+
+  recordDuplicateEvent,
+
   dropBootsOfDeleted,
   recordDeletionEvent,
 };

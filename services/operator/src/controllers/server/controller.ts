@@ -52,7 +52,7 @@ export const serverController = phaseController({
     },
     {
       kind: ServerBootConfiguration,
-      // Also what takes the name of the probe boot away from a server.
+      // Also an object that occupies the name of the probe boot of a server.
       mapToKeys: ({ spec, metadata }: ServerBootConfiguration, { config }: OperatorContext) =>
         new Set([spec.serverRef.name, ...(metadata.namespace === config.managerNamespace ? [metadata.name] : [])]),
     },
@@ -73,7 +73,7 @@ export const serverController = phaseController({
     { kind: ServerMaintenance, mapToKeys: ({ spec }: ServerMaintenance) => [spec.serverRef.name] },
     {
       kind: ServerClaim,
-      // The one it names, and any that refers to it: a claim that names another one lets that go.
+      // The server that the claim names, and all that refer to the claim: those are released if it names another one.
       mapToKeys: (claim: ServerClaim, { caches }: OperatorContext) => {
         const referring = caches.servers.by('claim', keyOf(claim)).map(({ metadata }) => metadata.name);
         const named = claim.spec.serverRef?.name ?? '';
@@ -103,7 +103,7 @@ export const serverController = phaseController({
 
 const phases = new Set<string>(Object.keys(serverTable));
 
-/** A state that nobody here knows is held still like a failure, and never taken for a new server. */
+/** An unknown state is handled as a failure, and never as a new server. */
 function phaseOfServer({ status }: Server): ServerPhase {
   const state = status?.state ?? '';
   if (state === '') return 'Initial';
@@ -112,7 +112,7 @@ function phaseOfServer({ status }: Server): ServerPhase {
 
 const isPhase = (state: string): state is ServerPhase => phases.has(state);
 
-/** Whether the BMC answers, how it is reached, and which of its systems it cannot give. */
+/** Changes of the state, the spec or the unreadable systems of a BMC. */
 function isAboutReachability(before: BMC | undefined, after: BMC | undefined): boolean {
   const seen = [before, after].map(
     (bmc) => bmc && [bmc.status?.state, bmc.metadata.generation, reportedInventory(bmc)].join(' '),

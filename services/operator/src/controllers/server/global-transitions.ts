@@ -1,17 +1,17 @@
 import { type Decision, type Row, rowsOf } from '@metal/kube/controller/decide.ts';
-import type { ServerAction, ServerFacts, ServerPhase, GlobalPhase } from './types.ts';
-import { duplicateStep } from './duplicates/steps.ts';
-import { operationStep } from './operations/steps.ts';
 import { waiverStep } from './cleanup/steps.ts';
+import { duplicateStep } from './duplicates/steps.ts';
 import { maintenanceStep } from './maintenance/steps.ts';
-import { settingsStep } from './settings/steps.ts';
+import { operationStep } from './operations/steps.ts';
 import type { ServerReason } from './reasons.ts';
+import { settingsStep } from './settings/steps.ts';
+import type { GlobalPhase, ServerAction, ServerFacts, ServerPhase } from './types.ts';
 
 const row = rowsOf<ServerPhase, ServerFacts, ServerAction, ServerReason>();
 
 /**
- * A phase of the table. That another Server has the machine, what a person asks for by annotation, a maintenance, and
- * settings of the machine come before the judgement of every phase, in this order.
+ * A row of the table. In every phase these are decided first, in this order: a duplicate Server of the machine, an operation
+ * by annotation, a waiver, a maintenance, settings of the machine.
  */
 export function phase<const To extends readonly ServerPhase[]>(
   name: ServerPhase,
@@ -30,7 +30,7 @@ export function phase<const To extends readonly ServerPhase[]>(
   );
 }
 
-/** Where people and maintenances may take a server from each phase. */
+/** The phases that a maintenance or an operation leads to from the given one. */
 function globalTransitionsOf(name: ServerPhase): GlobalPhase[] {
   const maintenance: GlobalPhase[] = name === 'Initial' || name === 'Maintenance' ? [] : ['Maintenance'];
   return name === 'Parked' ? maintenance : [...maintenance, 'Parked'];

@@ -8,7 +8,7 @@ import { StaleDecision } from '../../errors.ts';
 import type { ServerFacts } from './types.ts';
 import type { ObservedSystem } from '../../bmc-connections/observed-state.ts';
 
-/** What the actions of a server share: the way to its machine, what is remembered of it, and guarded writes. */
+/** Shared by the actions: requests to the BMC, the memory of the machine, and guarded writes. */
 export type ServerReconcile = Reconcile<Server, ServerFacts, OperatorContext>;
 
 export function memoryOf({ object, context }: Pick<ServerReconcile, 'object' | 'context'>): ObservedSystem {
@@ -21,16 +21,16 @@ export function withBmc<T>({ facts, context }: ServerReconcile, callback: (bmc: 
   return context.bmcConnections.withBmc(bmcName, connection, callback);
 }
 
-/** For everything that is sent to the machine: the UUID is read again just before, and another machine is left alone. */
+/** Option of every request that changes something: the UUID is read just before, and another machine is not touched. */
 export const onlyTo = ({ object }: ServerReconcile) => ({ expectedUuid: object.spec.systemUUID });
 
 /**
- * For what only reads: a BMC that does not answer does not hold up the end of the turn, nor who is to act after it. Never for
- * what changes something: of a request that was broken off nobody knows whether it was carried out.
+ * Option of requests that only read: a BMC that does not respond delays neither the end of the reconcile nor a new leader.
+ * Never used for a change: after an abort it is unknown whether the BMC executed the request.
  */
 export const abortWith = ({ signal }: ServerReconcile) => ({ signal });
 
-/** A server that was created by hand may lack its URI; it is found by UUID and written down. */
+/** A Server that was created by hand may lack its URI. It is found by UUID and written to the spec. */
 export async function systemUriOf(reconcile: ServerReconcile): Promise<string> {
   const { systemURI, systemUUID } = reconcile.object.spec;
   if (systemURI !== undefined && systemURI !== '') return systemURI;
@@ -44,7 +44,7 @@ export async function systemUriOf(reconcile: ServerReconcile): Promise<string> {
   return found.uri;
 }
 
-/** Changes the Server as it was judged, or not at all. */
+/** Patches the Server only at the resource version of the decision. */
 export async function patchGuarded({ object, context }: ServerReconcile, patch: object): Promise<Server> {
   const { name, resourceVersion } = object.metadata;
   if (resourceVersion === undefined) throw new TypeError(`Server ${name} was not read from the API`);
@@ -55,7 +55,7 @@ export async function patchSpec(reconcile: ServerReconcile, spec: Record<string,
   await patchGuarded(reconcile, { spec });
 }
 
-/** The machine or its BMC does not take what it was asked: asking again changes nothing. */
+/** The machine or its BMC does not support the request: a repetition fails the same way. */
 export const isRejectedRequest = (error: unknown): error is RedfishError =>
   error instanceof RedfishError &&
   (error.code === 'NotSupported' || (error.status !== undefined && [400, 404, 405, 422].includes(error.status)));

@@ -1,53 +1,41 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Outcome } from '@metal/kube/controller/definition.ts';
-import { type Explanation, readyCondition } from '../ready-condition.ts';
-import { inventoryCondition } from '../inventory-condition.ts';
-import { cleanupStatus } from './cleanup/report.ts';
-import { hardwareFields, networkInterfacesBefore, networkInterfacesOf } from './discovery/hardware-report.ts';
 import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
+import { inventoryCondition } from '../inventory-condition.ts';
+import { type Explanation, readyCondition } from '../ready-condition.ts';
 import { reachableCondition } from './bmc/report.ts';
+import { provisioningFields } from './claim/report.ts';
+import { cleanupStatus } from './cleanup/report.ts';
+import { attemptsAfter, discoveredCondition, hardwareFields } from './discovery/report.ts';
+import { uniqueCondition } from './duplicates/report.ts';
+import { stateBeforeMaintenance } from './maintenance/report.ts';
 import { powerConditions } from './power/report.ts';
 import { firstBootOrder, settingConditions } from './settings/report.ts';
-import { uniqueCondition } from './duplicates/report.ts';
-import { provisioningFields } from './claim/report.ts';
-import { attemptsAfter, discoveredCondition } from './discovery/report.ts';
-import { stateBefore } from './maintenance/report.ts';
 import type { ServerFacts, ServerPhase } from './types.ts';
 
-/** Decisions that stand for "as it should be": the machine is what its claim, or the lack of one, asks for. */
-const readyMessages: Record<string, string> = {
-  Available: 'off and free to be claimed',
-  ClaimServed: 'as its claim asks',
-  KeptForReview: 'released and off; kept until spec.serverClaimRef is cleared',
-  Parked: 'parked and off',
-  MaintenanceServed: 'as its maintenance asks',
-};
-
+/** The status and the conditions of a Server. Fields of one concern come from its folder. */
 export function reportServer(server: Server, facts: ServerFacts, outcome: Outcome<ServerPhase>): StatusReport {
+  const { phase } = outcome;
   return {
     fields: {
       ...hardwareFields(server, facts),
-      networkInterfaces:
-        facts.inventory === undefined
-          ? networkInterfacesBefore(server, facts)
-          : networkInterfacesOf(facts.inventory.spec.report),
       powerState: facts.powerSeenMsAgo === undefined ? server.status?.powerState : facts.power,
-      state: outcome.phase,
+      state: phase,
       stateSince: outcome.phaseSince,
       pendingBootUID: facts.pendingBootUid,
-      bootOrder: firstBootOrder(server, facts, outcome.phase),
-      discoveryAttempts: attemptsAfter(server, facts, outcome.phase),
+      bootOrder: firstBootOrder(server, facts, phase),
+      discoveryAttempts: attemptsAfter(server, facts, phase),
       ...provisioningFields(server, facts, outcome),
-      stateBeforeMaintenance: stateBefore(server, outcome.phase),
+      stateBeforeMaintenance: stateBeforeMaintenance(server, phase),
       evictionSince: facts.eviction?.since,
       cleanup: cleanupStatus(server, facts, outcome),
-      failure: outcome.phase === 'Error' ? facts.failure : undefined,
+      failure: phase === 'Error' ? facts.failure : undefined,
       rejectedLogin: facts.rejectedLogin,
     },
     conditions: [
       readyCondition(server, outcome, readyExplanation(outcome)),
       reachableCondition(server, facts),
-      discoveredCondition(server, facts, outcome.phase),
+      discoveredCondition(server, facts, phase),
       ...inventoryCondition(server, facts.hardware?.missing),
       ...powerConditions(server, facts),
       ...settingConditions(server, facts),
@@ -55,6 +43,15 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
     ],
   };
 }
+
+/** A Server is Ready while it waits for one of these reasons: the machine is in its desired state. */
+const readyMessages: Record<string, string> = {
+  Available: 'off and free to be claimed',
+  ClaimServed: 'as its claim asks',
+  KeptForReview: 'released and off; kept until spec.serverClaimRef is cleared',
+  Parked: 'parked and off',
+  MaintenanceServed: 'as its maintenance asks',
+};
 
 function readyExplanation({ decision, error }: Outcome<ServerPhase>): Explanation | undefined {
   if (error !== undefined || decision.kind !== 'wait' || decision.reason === undefined) return undefined;

@@ -1,18 +1,18 @@
-import type { Inventory } from '@metal/redfish/resources/inventory.ts';
-import type { BootFacts } from './boot/configuration-facts.ts';
+import type { Decision } from '@metal/kube/controller/decide.ts';
+import type { BmcFacts } from './bmc/facts.ts';
+import type { CurrentBootFacts } from './boot/facts.ts';
 import type { ClaimFacts } from './claim/facts.ts';
+import type { EvictionFacts } from './claim/eviction-facts.ts';
 import type { CleanupFacts } from './cleanup/facts.ts';
+import type { DeletionFacts } from './deletion/facts.ts';
+import type { DiscoveryFacts } from './discovery/facts.ts';
+import type { HardwareFacts } from './discovery/hardware-facts.ts';
 import type { DuplicateFacts } from './duplicates/facts.ts';
+import type { MaintenanceFacts } from './maintenance/facts.ts';
+import type { OperationsFacts } from './operations/facts.ts';
 import type { PowerFacts } from './power/facts.ts';
 import type { ServerReason } from './reasons.ts';
-import type { MaintenanceFacts } from './maintenance/facts.ts';
-import type { OperationFacts } from './operations/facts.ts';
-import type { SettingFacts } from './settings/facts.ts';
-import type { Decision } from '@metal/kube/controller/decide.ts';
-import type { EvictionFacts } from './claim/eviction-facts.ts';
-import type { DeletionFacts } from './deletion/facts.ts';
-import type { BmcFacts } from './bmc/facts.ts';
-import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import type { SettingsFacts } from './settings/facts.ts';
 
 export type ServerPhase =
   | 'Initial'
@@ -25,41 +25,46 @@ export type ServerPhase =
   | 'Parked'
   | 'Error';
 
+/** Carried out by the function of the same name in `actions.ts` of a folder. */
 export type ServerAction =
-  | 'recordDuplicateEvent'
+  // bmc
   | 'observe'
-  | 'readInventory'
+  // power
   | 'powerOff'
   | 'forceOff'
   | 'networkBoot'
   | 'diskBoot'
-  | 'resetMachine'
-  | 'setLight'
-  | 'setBootOrder'
-  | 'prepareProbeBoot'
+  // boot
   | 'clearBoot'
   | 'clearOverride'
+  // discovery
+  | 'readInventory'
+  | 'prepareProbeBoot'
+  // claim
+  | 'adoptRestoredClaim'
+  | 'verifyClaim'
+  | 'recordClaim'
+  | 'adoptClaimBoot'
+  | 'renewClaimBoot'
+  | 'recordPower'
+  | 'verifyEviction'
+  | 'markEvicted'
+  | 'dropClaimRef'
+  // cleanup
+  | 'removeBmcMark'
   | 'admitCleanup'
   | 'resetBios'
-  | 'observeBios'
   | 'prepareCleanupBoot'
   | 'recordHeldEvent'
+  | 'observeBios'
   | 'restoreBootOrder'
   | 'recordCleanup'
   | 'certifyCleanup'
   | 'recordWaiver'
   | 'dropWaiver'
-  | 'removeBmcMark'
-  | 'adoptClaimBoot'
-  | 'renewClaimBoot'
-  | 'recordPower'
-  | 'verifyClaim'
-  | 'recordClaim'
-  | 'adoptRestoredClaim'
-  | 'verifyEviction'
-  | 'markEvicted'
-  | 'dropClaimRef'
+  // maintenance
   | 'dropMaintenanceRef'
+  // operations
   | 'park'
   | 'unpark'
   | 'deferPark'
@@ -68,6 +73,13 @@ export type ServerAction =
   | 'dropInterruptedOperation'
   | 'rejectRediscovery'
   | 'consumeOperation'
+  | 'resetMachine'
+  // settings
+  | 'setLight'
+  | 'setBootOrder'
+  // duplicates
+  | 'recordDuplicateEvent'
+  // deletion
   | 'dropBootsOfDeleted'
   | 'recordDeletionEvent';
 
@@ -77,61 +89,30 @@ export interface Failure {
   readonly message: string;
 }
 
-export interface ServerFacts extends BmcFacts, PowerFacts {
-  readonly duplicate: DuplicateFacts | undefined;
-  /** What this process has read of the hardware and the status does not say yet. */
-  readonly hardware: Inventory | undefined;
-  /** The last reading of the hardware left something out. */
-  readonly hardwareIncomplete: boolean;
-  readonly hardwareSeenMsAgo: number | undefined;
-  readonly led: string | undefined;
-  /** What the BMC can be told to boot from once; undefined where it does not say. */
-  readonly bootTargets: readonly string[] | undefined;
-  /** How the boot service prepared what the server is to boot; undefined where it does not say. */
-  readonly bootMethod: string | undefined;
-  readonly light: SettingFacts;
-  readonly bootOrder: SettingFacts;
-  readonly seenBootOrder: readonly string[] | undefined;
-  /** The last look saw a boot override that is in force. */
-  readonly overrideSeen: boolean;
-  readonly inventoryRead: boolean;
-  readonly mayInterrupt: boolean;
+export interface ServerFacts
+  extends BmcFacts,
+    PowerFacts,
+    CurrentBootFacts,
+    HardwareFacts,
+    DiscoveryFacts,
+    OperationsFacts,
+    SettingsFacts {
   readonly inPhaseForMs: number;
-  readonly discoveryTimeoutMs: number;
-  readonly discoveryAttempts: number;
-  readonly maxDiscoveryAttempts: number;
-
-  readonly operation: OperationFacts;
-  readonly parked: boolean;
-  readonly parkDeferralReported: boolean;
-  readonly maintenance: MaintenanceFacts;
-  /** State that the maintenance interrupted. */
-  readonly stateBeforeMaintenance: string | undefined;
   readonly failure: Failure | undefined;
-
-  readonly probeBoot: BootFacts | undefined;
-  /** The server refers to a boot configuration, whether that exists or not. */
-  readonly bootReferenced: boolean;
-  /**
-   * What else stands in the place of the probe boot. stale: of an earlier Server of this name, or being deleted. taken:
-   * somebody else's, such as the boot configuration of a claim that is called like the server.
-   */
-  readonly foreignProbeBoot: 'none' | 'stale' | 'taken';
-  /** early: of this boot, although the machine was not started since that was prepared. */
-  readonly report: 'absent' | 'early' | 'fresh';
-  readonly inventory: ServerInventory | undefined;
-  /** UID of the boot configuration that the server refers to, while the machine was not started since it was prepared. */
-  readonly pendingBootUid: string | undefined;
-  readonly bootRenewedMsAgo: number | undefined;
-
-  readonly cleanup: CleanupFacts;
   readonly claim: ClaimFacts;
   readonly eviction: EvictionFacts | undefined;
   readonly reclaim: 'Recycle' | 'Retain';
-  readonly enforcePowerOff: boolean;
+  readonly cleanup: CleanupFacts;
+  readonly maintenance: MaintenanceFacts;
+  /** The state that the maintenance interrupted. */
+  readonly stateBeforeMaintenance: string | undefined;
+  /** Undefined unless another Server has the same system UUID. */
+  readonly duplicate: DuplicateFacts | undefined;
   readonly deletion: DeletionFacts;
 }
 
+/** Phases that a server may enter from any other one: see global-transitions.ts. */
 export type GlobalPhase = 'Maintenance' | 'Parked' | 'Error';
 
+/** A decision that may only enter the given phases. */
 export type Step<Phase extends ServerPhase = never> = Decision<Phase, ServerAction, ServerReason>;

@@ -1,9 +1,8 @@
-import { StaleDecision } from '../../../errors.ts';
-import type { ServerReconcile } from '../machine.ts';
-import { memoryOf, withBmc, abortWith, systemUriOf } from '../machine.ts';
 import { readSystem } from '@metal/redfish/resources/systems.ts';
+import { StaleDecision } from '../../../errors.ts';
+import { abortWith, memoryOf, type ServerReconcile, systemUriOf, withBmc } from '../machine.ts';
 
-/** One look at the machine, and at who it is. */
+/** Reads the ComputerSystem once: power state, boot override, boot order, indicator, and the UUID. */
 export async function observe(reconcile: ServerReconcile): Promise<void> {
   const uri = await systemUriOf(reconcile);
   const state = await withBmc(reconcile, (bmc) => readSystem(bmc, uri, abortWith(reconcile)));
@@ -11,7 +10,7 @@ export async function observe(reconcile: ServerReconcile): Promise<void> {
   memoryOf(reconcile).record(state, reconcile.context.clock.now());
 }
 
-/** The URI may have come to name another machine (a blade was moved). Nothing is done to a machine that is not ours. */
+/** The URI may lead to another machine by now (a blade was moved). Such a machine is not touched. */
 function verifyIdentity({ object }: ServerReconcile, seenUuid: string | undefined): void {
   const expected = object.spec.systemUUID.toLowerCase();
   if (seenUuid?.toLowerCase() === expected) return;

@@ -8,19 +8,19 @@ import type { RejectedLogin } from '../../../bmc-connections/rejected-login.ts';
 import type { ServerReason } from '../reasons.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 
-/** The BMC of the server, and whether it may be talked to. */
+/** The BMC of the server, and whether requests may be sent to it. */
 export interface BmcFacts {
-  /** Name that the BMC actor goes by, and how to reach it. */
+  /** Key of the BMC in the connection pool. */
   readonly bmcName: string;
   readonly connection: Connection | undefined;
   readonly bmc: {
     readonly isReachable: boolean;
-    /** The object or secret it needs exists. */
+    /** The BMC object, or the secret of an inline BMC, exists. */
     readonly exists: boolean;
     readonly reason: ServerReason;
     readonly message: string;
   };
-  /** What an inline BMC rejected. That of a BMC object is recorded there. */
+  /** A login that an inline BMC rejected. For a BMC object it is in the status of that object. */
   readonly rejectedLogin?: RejectedLogin | undefined;
 }
 
@@ -32,14 +32,7 @@ interface FactsInput {
   readonly bmcConnections: BmcConnectionPool;
 }
 
-/** A BMC that is ready was so at the address it had. What was seen of the machine does not outlive that address. */
 export function bmcFacts(server: Server, context: FactsInput): BmcFacts {
-  const facts = resolveBmc(server, context);
-  context.bmcConnections.observedSystem(server.metadata.uid ?? '').resetIfConnectionChanged(facts.connection);
-  return facts;
-}
-
-function resolveBmc(server: Server, context: FactsInput): BmcFacts {
   const bmcName = server.spec.bmcRef?.name ?? '';
   if (bmcName === '') return resolveInlineBmc(server, context);
   const resolved = resolveReferencedBmc(bmcName, context);
@@ -48,7 +41,7 @@ function resolveBmc(server: Server, context: FactsInput): BmcFacts {
     : resolved;
 }
 
-/** The BMC gives other systems, and not this one: nothing is asked of it until a look at the BMC finds it again. */
+/** The BMC returns other systems, but not this one. No request is sent until a refresh of the BMC reads it again. */
 function unreadableSystem(
   { spec }: Server,
   bmcName: string,
@@ -67,7 +60,7 @@ function resolveInlineBmc(server: Server, context: FactsInput): BmcFacts {
     blocker === undefined
       ? reachable
       : { isReachable: false, exists: false, reason: 'BMCNotUsable' as const, message: blocker.message };
-  // Without credentials or address nobody can tell whether they would be others.
+  // Without an address or credentials, a change of the login cannot be detected.
   const rejectedLogin =
     connection === undefined
       ? server.status?.rejectedLogin

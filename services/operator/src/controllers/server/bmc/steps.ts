@@ -1,22 +1,21 @@
 import { act, wait } from '@metal/kube/controller/decide.ts';
-import type { ServerFacts, Step } from '../types.ts';
-import type { PowerDecision } from '../power/steps.ts';
+import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import type { ServerReason } from '../reasons.ts';
-import { seconds, minutes } from '@metal/kube/runtime/durations.ts';
+import type { ServerFacts, Step } from '../types.ts';
 
-/** Why nothing can be done at the machine at all, or that it has to be looked at first. */
-export function blocker({ bmc, powerSeenMsAgo }: ServerFacts): PowerDecision | undefined {
+/** Every step that concerns the machine starts here: the BMC has to be reachable and the machine observed once. */
+export function blocker({ bmc, powerSeenMsAgo }: ServerFacts): Step | undefined {
   if (!bmc.isReachable) return wait(seconds(600), bmc.reason, bmc.message);
   return powerSeenMsAgo === undefined ? act('observe', 'NotYetSeen') : undefined;
 }
 
-/** What could not be read is tried again now and then, also by a process that has not read it itself. */
+/** Resources that could not be read are read again after this time, also by a process that has not read them itself. */
 const incompleteForMs = minutes(15);
 
 const isRereadDue = ({ hardwareIncomplete, hardwareSeenMsAgo = incompleteForMs }: ServerFacts): boolean =>
   hardwareIncomplete && hardwareSeenMsAgo >= incompleteForMs;
 
-/** At rest, a machine is still looked at now and then. */
+/** Waits with the given reason, and observes the machine at the polling interval. */
 export function pollOrWait(server: ServerFacts, reason: ServerReason, message: string): Step {
   if (!server.bmc.isReachable) return wait(minutes(10), reason, message);
   if (server.nextPollInMs <= 0) return act(isRereadDue(server) ? 'readInventory' : 'observe', 'PeriodicLook');

@@ -12,7 +12,7 @@ import {
 import { clearBootOverride } from '@metal/redfish/resources/boot-override.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 
-/** Clears the server's reference to what it boots, and only then deletes the probe boot: nobody looks for what is gone. */
+/** Clears `spec.bootConfigurationRef` before the boot configuration is deleted, so that the reference never dangles. */
 export async function clearBoot(reconcile: ServerReconcile): Promise<void> {
   const { object, context } = reconcile;
   const { client, caches, config } = context;
@@ -25,14 +25,14 @@ export async function clearBoot(reconcile: ServerReconcile): Promise<void> {
   await client.delete(ServerBootConfiguration, ref, boot.metadata.uid === undefined ? {} : { uid: boot.metadata.uid });
 }
 
-/** Whoever sent it was not on the machine: nobody is to read disks and addresses in it. */
+/** The sender was not on the machine: its disks and addresses must not be used. */
 async function dropEarlyReport({ object, context }: ServerReconcile): Promise<void> {
   const { name } = object.metadata;
   const { uid } = context.caches.inventories.get(name)?.metadata ?? {};
   if (uid !== undefined) await context.client.delete(ServerInventory, { name }, { uid });
 }
 
-/** A BMC that does not take this is no reason to keep the server: each network boot sets an override of its own. */
+/** A rejection does not hold the server back: each network boot sets an override of its own. */
 export async function clearOverride(reconcile: ServerReconcile): Promise<void> {
   const uri = await systemUriOf(reconcile);
   try {

@@ -7,29 +7,29 @@ import {
   firmwareOverdue,
   reprovisionAnnotation,
 } from '@metal/api/wire/contract.ts';
-import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
+import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 
-/** A boot configuration as the server sees it. */
+/** One boot configuration of the server: of a claim, a discovery, a cleanup or a maintenance. */
 export interface BootFacts {
   readonly uid: string;
   readonly state: 'Pending' | 'Ready' | 'Error';
   /** `spec.bootConfigurationRef` of the server names it. */
   readonly referenced: boolean;
-  /** The firmware fetched what it was told to: the one-time override has done its work. */
+  /** The firmware fetched its boot data: the one-time override is consumed. */
   readonly bootSeen: boolean;
-  /** Evidence of a boot although the machine was not started since it was prepared: what was fetched by whom. */
+  /** The boot data were fetched although the machine was not started since they were prepared: what, and by which address. */
   readonly fetchedWhileOff: string | undefined;
   readonly explanation: string;
-  /** The request to boot anew that it was made for; empty when it was made for none. Later ones compare greater. */
+  /** The reprovision request that it was made for; empty if there was none. Later requests compare greater. */
   readonly request: string;
   /** Number of the discovery attempt it was prepared for; 0 for claims. */
   readonly attempt: number;
-  /** The firmware got stuck on its way, and there is another way into the image. */
+  /** The firmware did not finish this boot method in time, and there is another one. */
   readonly stuck: { readonly message: string; readonly nextMethod: string } | undefined;
 }
 
-/** An image without ignition tells nothing after its script; what still runs after this long is taken for booted. */
+/** An image without ignition reports nothing after its script. A machine that still runs after this time counts as booted. */
 const assumeBootedAfterMs = 5 * 60_000;
 
 const progressTypes = ['BootStateReceived', 'IgnitionDataFetched', 'IPXEScriptFetched'] as const;
@@ -56,17 +56,29 @@ export function bootFactsOf(
   };
 }
 
+/**
+ * The operator prepared a boot, and has neither requested a start of the machine nor observed it on since. A boot that
+ * nothing is known about counts as started.
+ */
+export const awaitsStart = ({ preparedBoot }: Pick<ObservedSystem, 'preparedBoot'>): boolean =>
+  preparedBoot?.awaitsStart ?? false;
+
+/** The boot configuration of a discovery or a cleanup of this server. */
+export function isProbeBootOf(boot: ServerBootConfiguration, server: Server): boolean {
+  const owned = boot.metadata.ownerReferences?.some(({ uid }) => uid === server.metadata.uid) ?? false;
+  return owned && isInternalBoot(boot) && boot.metadata.deletionTimestamp === undefined;
+}
+
 const stateOf = ({ status }: ServerBootConfiguration): BootFacts['state'] =>
   status?.state === 'Ready' || status?.state === 'Error' ? status.state : 'Pending';
 
 type Condition = NonNullable<NonNullable<ServerBootConfiguration['status']>['conditions']>[number];
-
 const messageOf = (
   { status }: ServerBootConfiguration,
   predicate: (condition: Condition) => boolean,
 ): string | undefined => status?.conditions?.find(predicate)?.message;
 
-/** What is wrong or awaited, in the words of the boot service where it has said any. */
+/** What failed or is still missing; the message of the boot service where it wrote one. */
 const explanations: Readonly<Record<BootFacts['state'], (boot: ServerBootConfiguration) => string>> = {
   Error: (boot) =>
     messageOf(boot, ({ type, status }) => status === 'False' && type !== 'Ready') ??
@@ -79,11 +91,6 @@ const explanations: Readonly<Record<BootFacts['state'], (boot: ServerBootConfigu
 function progressOf(boot: ServerBootConfiguration): string {
   const seen = progressTypes.find((type) => progressConditionOf(boot, type) !== undefined);
   return seen === undefined ? 'nothing was fetched from the boot service yet' : `last evidence: ${seen}`;
-}
-
-export function isProbeBootOf(boot: ServerBootConfiguration, server: Server): boolean {
-  const owned = boot.metadata.ownerReferences?.some(({ uid }) => uid === server.metadata.uid) ?? false;
-  return owned && isInternalBoot(boot) && boot.metadata.deletionTimestamp === undefined;
 }
 
 function hasBooted(boot: ServerBootConfiguration, now: number): boolean {
@@ -99,7 +106,7 @@ function hasBooted(boot: ServerBootConfiguration, now: number): boolean {
   );
 }
 
-/** DHCP is no evidence: it tells no token. */
+/** A DHCP exchange does not count: it carries no boot token. */
 function describeFetch(boot: ServerBootConfiguration): string | undefined {
   const steps = (boot.status?.boot?.steps ?? []).filter(({ name }) => name !== 'dhcp');
   const detail = steps.findLast((step) => step.detail?.startsWith('by '))?.detail;
@@ -121,17 +128,4 @@ function stuckAt({ status }: ServerBootConfiguration): BootFacts['stuck'] {
 
 function progressConditionOf(boot: ServerBootConfiguration, type: (typeof progressTypes)[number]) {
   return boot.status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
-}
-
-/**
- * The operator prepared this boot and has neither asked the machine to start nor seen it on since. `status.pendingBootUID`
- * tells it to the process that comes after; a boot of which nothing is known is taken for one that was started.
- */
-export function awaitsStart(
-  { metadata: { uid = '' } }: ServerBootConfiguration,
-  { status }: Pick<Server, 'status'>,
-  memory: ObservedSystem,
-): boolean {
-  if (status?.pendingBootUID === uid && memory.preparedBoot?.uid !== uid) memory.recordPreparedBoot(uid);
-  return memory.preparedBoot?.awaitsStart ?? false;
 }

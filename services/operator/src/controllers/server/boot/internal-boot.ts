@@ -18,7 +18,7 @@ import type { ExtraFile } from '../discovery/built-in-ignition.ts';
 import { StaleDecision } from '../../../errors.ts';
 import { memoryOf, patchGuarded, type ServerReconcile } from '../machine.ts';
 
-/** What tells one boot of ours from another. */
+/** What differs between a discovery and a cleanup. */
 export interface BootOptions {
   readonly annotations: Readonly<Record<string, string>>;
   readonly tokenValidMs: number;
@@ -26,8 +26,8 @@ export interface BootOptions {
 }
 
 /**
- * Makes everything one attempt of a discovery or a cleanup boots from: a boot configuration of its own, hence a token of its own, and
- * the secrets that its ignition is rendered from. Steps that an interrupted turn already took are found and kept.
+ * Creates the boot configuration of one attempt at a discovery or a cleanup, with a boot token of its own, and the Secrets of
+ * its ignition. Objects that an interrupted reconcile created are kept.
  *
  *   Server ──owns──► ServerBootConfiguration ──owns──► Secret <server> (ignition), Secret <server>-ssh
  */
@@ -124,7 +124,7 @@ async function createSecret(
   }
 }
 
-/** A secret of an earlier attempt holds a dead token; it goes with its owner, or by our hand if the collector is late. */
+/** The token in a Secret of an earlier attempt is no longer valid. If the garbage collector is late, it is deleted here. */
 async function requireSecretOf(
   boot: ServerBootConfiguration,
   name: string,

@@ -4,7 +4,8 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { bootFactsOf, awaitsStart } from './configuration-facts.ts';
+import { restorePreparedBoot } from '../memory.ts';
+import { awaitsStart, bootFactsOf } from './configuration-facts.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
 import { calmServer as calm, decide, boundClaim as held, readyBoot } from '../table.rows.ts';
 
@@ -39,16 +40,17 @@ for (const [title, before, object, awaits] of machines) {
   test(`a machine ${title} ${awaits ? 'awaits its start' : 'may have been started'}`, () => {
     const memory = new ObservedSystem();
     before(memory);
-    assert.equal(awaitsStart(bootWith({}), object, memory), awaits);
-    assert.equal(awaitsStart(bootWith({}), object, memory), awaits, 'also when it is asked again');
+    restorePreparedBoot(object, memory, [undefined, bootWith({})]);
+    assert.equal(awaitsStart(memory), awaits);
   });
   for (const [what, apply, started] of events.filter(() => awaits))
     test(`a machine ${title} and that ${what} ${started ? 'has been started' : 'awaits its start'}`, () => {
       const memory = new ObservedSystem();
       before(memory);
-      awaitsStart(bootWith({}), object, memory);
+      restorePreparedBoot(object, memory, [bootWith({})]);
       apply(memory);
-      assert.equal(awaitsStart(bootWith({}), object, memory), !started);
+      restorePreparedBoot(object, memory, [bootWith({})]);
+      assert.equal(awaitsStart(memory), !started);
     });
 }
 

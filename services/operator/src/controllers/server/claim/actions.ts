@@ -1,18 +1,54 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
-import { evictionOf } from '../../../scheduling/eligibility.ts';
 import { StaleDecision } from '../../../errors.ts';
+import { evictionOf } from '../../../scheduling/eligibility.ts';
 import { whileOff } from '../boot/steps.ts';
 import { memoryOf, patchSpec, type ServerReconcile } from '../machine.ts';
 import { evictionKey } from './eviction-facts.ts';
-import { Server } from '@metal/api/v1alpha1/server.ts';
+import type { BoundClaim } from './facts.ts';
 
-/** The server boots what its claim prepared: one guarded write takes over the reference and the wanted power. */
-export async function adoptClaimBoot(reconcile: ServerReconcile): Promise<void> {
-  const { object, facts, context } = reconcile;
+function boundClaimIn({ facts }: ServerReconcile): BoundClaim {
   if (facts.claim.binding !== 'bound') throw new StaleDecision('the claim let go of the server');
-  const { uid, wantsPower } = facts.claim;
+  return facts.claim;
+}
+
+/** After a restore from a backup every object has a new UID. The claim that names this server keeps it. */
+export async function adoptRestoredClaim(reconcile: ServerReconcile): Promise<void> {
+  const ref = reconcile.object.spec.serverClaimRef;
+  if (ref === undefined) throw new StaleDecision('the claim reference changed');
+  const claim = await reconcile.context.client.get(ServerClaim, { namespace: ref.namespace, name: ref.name });
+  if (claim.spec.serverRef?.name !== reconcile.object.metadata.name || claim.metadata.deletionTimestamp !== undefined)
+    throw new StaleDecision(
+      `claim ${reconcile.facts.claim.binding === 'unbound' ? '' : reconcile.facts.claim.name} names another server`,
+    );
+  await patchSpec(reconcile, { serverClaimRef: { ...ref, uid: claim.metadata.uid } });
+}
+
+/** The cache may lag: before a machine is taken from a claim, the claim is read from the API server. */
+export async function verifyClaim(reconcile: ServerReconcile): Promise<void> {
+  const { object, facts, context } = reconcile;
+  const ref = object.spec.serverClaimRef;
+  if (ref === undefined || facts.claim.binding !== 'notInCache') throw new StaleDecision('the claim reference changed');
+  const claim = await context.client.find(ServerClaim, { namespace: ref.namespace, name: ref.name });
+  // A reference of v0.7.0 has no UID: any claim of that name matches.
+  if (claim !== undefined && claim.metadata.uid === (ref.uid ?? claim.metadata.uid)) {
+    throw new StaleDecision(`claim ${facts.claim.name} exists; waiting until it is seen`);
+  }
+  memoryOf(reconcile).confirmedLostClaim = `${facts.claim.name}/${facts.claim.uid}`;
+}
+
+/** With the UID recorded, another claim that is created under this name does not match. */
+export async function recordClaim(reconcile: ServerReconcile): Promise<void> {
+  const { uid } = boundClaimIn(reconcile);
+  await patchSpec(reconcile, { serverClaimRef: { ...reconcile.object.spec.serverClaimRef, uid } });
+}
+
+/** The server boots what its claim prepared: one guarded write sets the reference and the power of the claim. */
+export async function adoptClaimBoot(reconcile: ServerReconcile): Promise<void> {
+  const { object, context } = reconcile;
+  const { uid, wantsPower, provisioned } = boundClaimIn(reconcile);
   const boot = context.caches.bootConfigurations
     .by('owner', uid)
     .find(({ spec }) => spec.serverRef.name === object.metadata.name);
@@ -20,13 +56,13 @@ export async function adoptClaimBoot(reconcile: ServerReconcile): Promise<void> 
   const { name, namespace, uid: bootUid = '' } = boot.metadata;
   await patchSpec(reconcile, { bootConfigurationRef: { name, namespace }, power: wantsPower });
   const memory = memoryOf(reconcile);
-  memory.firstBoot = { uid: bootUid, requested: facts.claim.provisioned };
-  if (!facts.claim.provisioned) memory.recordPreparedBoot(bootUid);
-  // What its tenant leaves is not what was seen to be gone before.
+  memory.firstBoot = { uid: bootUid, requested: provisioned };
+  if (!provisioned) memory.recordPreparedBoot(bootUid);
+  // The tenant may set an override after the operator cleared the last one.
   memory.overrideCleared = false;
 }
 
-/** Another one, with another token, is made for the claim and adopted: nobody starts the machine with this one. */
+/** Deletes the boot configuration, whose token may be known. The claim controller creates one with another token. */
 export async function renewClaimBoot(reconcile: ServerReconcile): Promise<void> {
   const { facts, context, object } = reconcile;
   const boot = facts.claim.binding === 'bound' ? facts.claim.boot : undefined;
@@ -42,26 +78,10 @@ export async function renewClaimBoot(reconcile: ServerReconcile): Promise<void> 
   );
 }
 
-export async function recordPower(reconcile: ServerReconcile): Promise<void> {
-  const { claim } = reconcile.facts;
-  if (claim.binding !== 'bound') throw new StaleDecision('the claim let go of the server');
-  await patchSpec(reconcile, { power: claim.wantsPower });
-}
+export const recordPower = async (reconcile: ServerReconcile): Promise<void> =>
+  patchSpec(reconcile, { power: boundClaimIn(reconcile).wantsPower });
 
-/** A cache may be late. Before a machine is taken from a claim, the API itself is asked whether the claim exists. */
-export async function verifyClaim(reconcile: ServerReconcile): Promise<void> {
-  const { object, facts, context } = reconcile;
-  const ref = object.spec.serverClaimRef;
-  if (ref === undefined || facts.claim.binding !== 'notInCache') throw new StaleDecision('the claim reference changed');
-  const claim = await context.client.find(ServerClaim, { namespace: ref.namespace, name: ref.name });
-  // A reference without UID, of v0.7.0, means whichever claim has the name.
-  if (claim !== undefined && claim.metadata.uid === (ref.uid ?? claim.metadata.uid)) {
-    throw new StaleDecision(`claim ${facts.claim.name} exists; waiting until it is seen`);
-  }
-  memoryOf(reconcile).confirmedLostClaim = `${facts.claim.name}/${facts.claim.uid}`;
-}
-
-/** A cache may be late: before a tenant's machine is switched off, the API itself is asked what evicts the claim. */
+/** The cache may lag: before the machine of a tenant is powered off, the eviction is verified at the API server. */
 export async function verifyEviction(reconcile: ServerReconcile): Promise<void> {
   const { facts, object, signal } = reconcile;
   const { client } = reconcile.context;
@@ -79,29 +99,12 @@ export async function verifyEviction(reconcile: ServerReconcile): Promise<void> 
   memoryOf(reconcile).evictionVerified = evictionKey(claim.uid, eviction);
 }
 
-/** The reference stays for a person to clear, and says that the server is not the claim's any more. */
+/** Reclaim policy Retain: the reference stays until a person clears it, and `evicted` takes the server from the claim. */
 export async function markEvicted(reconcile: ServerReconcile): Promise<void> {
-  const { facts, object } = reconcile;
-  if (facts.claim.binding !== 'bound') throw new StaleDecision('the claim let go of the server');
-  const serverClaimRef = { ...object.spec.serverClaimRef, evicted: true };
+  boundClaimIn(reconcile);
+  const serverClaimRef = { ...reconcile.object.spec.serverClaimRef, evicted: true };
   await patchSpec(reconcile, { serverClaimRef, bootConfigurationRef: null, power: 'Off' });
 }
 
-/** From now on a claim that is made anew under the name is another one. */
-export async function recordClaim(reconcile: ServerReconcile): Promise<void> {
-  const { facts, object } = reconcile;
-  if (facts.claim.binding !== 'bound') throw new StaleDecision('the claim let go of the server');
-  await patchSpec(reconcile, { serverClaimRef: { ...object.spec.serverClaimRef, uid: facts.claim.uid } });
-}
-
-/** After a restore from a backup everything has a new UID. The claim that names this server keeps it. */
-export async function adoptRestoredClaim(reconcile: ServerReconcile): Promise<void> {
-  const ref = reconcile.object.spec.serverClaimRef;
-  if (ref === undefined) throw new StaleDecision('the claim reference changed');
-  const claim = await reconcile.context.client.get(ServerClaim, { namespace: ref.namespace, name: ref.name });
-  if (claim.spec.serverRef?.name !== reconcile.object.metadata.name || claim.metadata.deletionTimestamp !== undefined)
-    throw new StaleDecision(
-      `claim ${reconcile.facts.claim.binding === 'unbound' ? '' : reconcile.facts.claim.name} names another server`,
-    );
-  await patchSpec(reconcile, { serverClaimRef: { ...ref, uid: claim.metadata.uid } });
-}
+export const dropClaimRef = (reconcile: ServerReconcile): Promise<void> =>
+  patchSpec(reconcile, { serverClaimRef: null, bootConfigurationRef: null, power: 'Off' });

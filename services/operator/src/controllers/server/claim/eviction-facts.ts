@@ -3,17 +3,17 @@ import type { OperatorContext } from '../../context.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 
-/** A taint that the claim does not tolerate takes the server away from it. */
+/** A taint with effect Evict that the claim does not tolerate. */
 export interface EvictionFacts {
   readonly taint: string;
   /** RFC 3339. */
   readonly since: string;
   readonly dueInMs: number;
-  /** The API itself has confirmed it. */
+  /** The API server confirmed it. */
   readonly verified: boolean;
 }
 
-/** Tells one eviction of a server from another. */
+/** Identifies one eviction: another claim, taint or time makes another one, which is verified again. */
 export const evictionKey = (claimUid: string, { taint, since }: Pick<EvictionFacts, 'taint' | 'since'>): string =>
   [claimUid, since, taint].join(' ');
 

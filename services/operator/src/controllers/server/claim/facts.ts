@@ -2,15 +2,15 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { reprovisionAnnotation } from '@metal/api/wire/contract.ts';
-import type { OperatorCaches } from '../../../caches.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { type BootFacts, bootFactsOf, awaitsStart } from '../boot/configuration-facts.ts';
+import type { OperatorCaches } from '../../../caches.ts';
+import { awaitsStart, type BootFacts, bootFactsOf } from '../boot/configuration-facts.ts';
 
 export type BootPolicy = 'networkOnce' | 'networkAlways' | 'safeStop';
 
 /**
- * `missing` is what the cache says; only `gone` has been confirmed by the API itself. A claim that was evicted is gone for
- * the server, too, and nothing gives the server back to it but a new binding.
+ * How `spec.serverClaimRef` and the claim fit together. notInCache is what the cache holds; lost is confirmed by the API
+ * server, or the claim was evicted, or it is bound to another server. Only a new binding gives a lost server to a claim again.
  */
 export type ClaimFacts =
   | { readonly binding: 'unbound' }
@@ -26,23 +26,34 @@ export interface BoundClaim {
   readonly wantsPower: 'On' | 'Off';
   readonly bootPolicy: BootPolicy;
   readonly boot: BootFacts | undefined;
-  /** This boot configuration has booted once: what follows depends on the boot policy. */
+  /** This boot configuration has booted once; from now on the boot policy decides. */
   readonly provisioned: boolean;
-  /** The claim asks for its image anew, and the machine has not been powered off for that yet. */
+  /** The claim requests its image again, and the machine has not been powered off for that yet. */
   readonly reprovision: boolean;
-  /** Boot policy safeStop: it lost power and waits for a person. */
+  /** Boot policy safeStop: the machine lost power and stays off until a person acts. */
   readonly stopped: boolean;
-  /** The reference of the server names the claim by UID too; v0.7.0 wrote none. */
+  /** `spec.serverClaimRef` has the UID of the claim; v0.7.0 wrote none. */
   readonly uidRecorded: boolean;
   /** This process adopted the boot configuration and has not started the machine for it yet. */
   readonly firstBootPending: boolean;
-  /** `spec.power` of the server says what the claim wants. */
+  /** `spec.power` of the server equals that of the claim. */
   readonly powerRecorded: boolean;
 }
 
 type ClaimCaches = Pick<OperatorCaches, 'claims' | 'bootConfigurations'>;
 
 export function claimFacts(server: Server, memory: ObservedSystem, caches: ClaimCaches, now: number): ClaimFacts {
+  const found = bindingOf(server, memory, caches);
+  if (found.binding !== 'bound') return found;
+  const { claim, ...binding } = found;
+  return { ...binding, ...boundClaimFacts(server, claim, memory, caches, now) };
+}
+
+type Binding =
+  | Exclude<ClaimFacts, BoundClaim>
+  | (Pick<BoundClaim, 'binding' | 'uid' | 'name'> & { readonly claim: ServerClaim });
+
+function bindingOf(server: Server, memory: ObservedSystem, caches: ClaimCaches): Binding {
   const ref = server.spec.serverClaimRef;
   if (ref === undefined) return { binding: 'unbound' };
   const claim = caches.claims.get({ namespace: ref.namespace, name: ref.name });
@@ -56,13 +67,13 @@ export function claimFacts(server: Server, memory: ObservedSystem, caches: Claim
   }
   if (claim.metadata.deletionTimestamp !== undefined) return { binding: 'deleting', uid, name };
   if (isBoundElsewhere(server, claim, memory, caches)) return { binding: 'lost', uid, name };
-  return { binding: 'bound', uid, name, ...boundClaimFacts(server, claim, memory, caches, now) };
+  return { binding: 'bound', uid, name, claim };
 }
 
 /**
- * A claim may come to be written on two servers: by a leader that was frozen in between, or because the answer of a write
- * was lost. Which one it has, `spec.serverRef` says for good. The other is let go if it was never made ready for the
- * claim and is off; whatever runs or may have booted for it is left alone, for a person to judge.
+ * Two servers may refer to one claim: after a pause of a former leader, or after a write whose response was lost.
+ * `spec.serverRef` of the claim decides. The other server is released only if nothing was prepared on it for the claim and
+ * it is off; a machine that runs, or that may have booted for the claim, is left for a person to judge.
  */
 function isBoundElsewhere(
   { metadata, spec, status }: Server,
@@ -71,7 +82,7 @@ function isBoundElsewhere(
   { bootConfigurations }: ClaimCaches,
 ): boolean {
   const named = claim.spec.serverRef?.name;
-  // A reference without UID is of v0.7.0, which kept no record of what has booted.
+  // v0.7.0 wrote references without a UID and did not record which claim had booted.
   if (named === undefined || named === metadata.name || spec.serverClaimRef?.uid === undefined) return false;
   const isServed = ({ serverRef }: ServerBootConfiguration['spec']) => serverRef.name === metadata.name;
   const boots = bootConfigurations.by('owner', claim.metadata.uid ?? '');
@@ -83,6 +94,27 @@ function isBoundElsewhere(
   return !wasPrepared && (memory.state?.value.powerState ?? status?.powerState) === 'Off';
 }
 
+/** The boot configuration of the claim that holds the server. */
+export function boundBootOf(
+  server: Server,
+  memory: ObservedSystem,
+  caches: ClaimCaches,
+): ServerBootConfiguration | undefined {
+  const found = bindingOf(server, memory, caches);
+  return found.binding === 'bound' ? bootOf(found.claim, server, caches) : undefined;
+}
+
+const bootOf = (
+  claim: ServerClaim,
+  server: Server,
+  { bootConfigurations }: ClaimCaches,
+): ServerBootConfiguration | undefined =>
+  bootConfigurations
+    .by('owner', claim.metadata.uid ?? '')
+    .find(
+      ({ spec, metadata }) => spec.serverRef.name === server.metadata.name && metadata.deletionTimestamp === undefined,
+    );
+
 function boundClaimFacts(
   server: Server,
   claim: ServerClaim,
@@ -90,14 +122,8 @@ function boundClaimFacts(
   caches: ClaimCaches,
   now: number,
 ): Omit<BoundClaim, 'binding' | 'uid' | 'name'> {
-  const boot = caches.bootConfigurations
-    .by('owner', claim.metadata.uid ?? '')
-    .find(
-      ({ spec, metadata }) => spec.serverRef.name === server.metadata.name && metadata.deletionTimestamp === undefined,
-    );
-  if (boot !== undefined && isAboutToReprovision(boot, server, memory))
-    memory.recordPreparedBoot(boot.metadata.uid ?? '');
-  const bootFacts = boot && bootFactsOf(boot, server, now, { awaitsStart: awaitsStart(boot, server, memory) });
+  const boot = bootOf(claim, server, caches);
+  const bootFacts = boot && bootFactsOf(boot, server, now, { awaitsStart: awaitsStart(memory) });
   const wantsPower = claim.spec.power === 'On' ? 'On' : 'Off';
   const bootPolicy = claim.spec.bootPolicy ?? 'networkOnce';
   const record = provisioningRecord(server, claim, bootFacts);
@@ -113,8 +139,8 @@ function boundClaimFacts(
   };
 }
 
-/** It was powered off to boot a changed image, and what ran before did not boot that. */
-const isAboutToReprovision = (
+/** The machine is off to boot a changed image. Boot data that were fetched before belong to the earlier boot. */
+export const reprovisionStarts = (
   { metadata }: ServerBootConfiguration,
   { status }: Server,
   { state }: ObservedSystem,
@@ -122,7 +148,7 @@ const isAboutToReprovision = (
   (metadata.annotations?.[reprovisionAnnotation] ?? '') > (status?.servedReprovision ?? '') &&
   state?.value.powerState === 'Off';
 
-/** A boot configuration that was merely deleted and made again is no request: its machine runs on. */
+/** A boot configuration that was deleted and created again is no request to reprovision: its machine runs on. */
 function provisioningRecord({ status }: Server, { metadata }: ServerClaim, boot: BootFacts | undefined) {
   const reprovision = boot !== undefined && boot.request > (status?.servedReprovision ?? '');
   const hasBooted = status?.provisionedClaimUID === metadata.uid || (boot?.bootSeen ?? false);
@@ -130,8 +156,8 @@ function provisioningRecord({ status }: Server, { metadata }: ServerClaim, boot:
 }
 
 /**
- * A machine under safeStop that was on and is off although nobody asked for it. `spec.power` says On only after the
- * machine was seen on, so a power-on that is just being asked for is not mistaken for a loss.
+ * A machine with boot policy safeStop was on and is off, and nobody requested that. `spec.power` becomes On only after the
+ * machine was observed on, so a power-on in progress is not mistaken for a loss of power.
  */
 function isStopped(
   { status, spec }: Server,

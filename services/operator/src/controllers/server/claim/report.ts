@@ -3,8 +3,8 @@ import type { ServerFacts, ServerPhase } from '../types.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 
 /**
- * What has booted, remembered for as long as the claim holds the server. It is forgotten when the machine is off and about
- * to boot anew; in the same write the request counts as taken up, so that whoever comes later does not begin again.
+ * Which claim has booted, recorded while that claim holds the server. The record is removed when the machine is off and
+ * boots its image again; the same write records the request as served, so that it is not repeated after a restart.
  */
 export function provisioningFields({ status }: Server, { claim }: ServerFacts, { decision }: Outcome<ServerPhase>) {
   if (claim.binding !== 'bound') return {};

@@ -1,24 +1,27 @@
-import { minutes } from '@metal/kube/runtime/durations.ts';
 import { act, go, wait } from '@metal/kube/controller/decide.ts';
-import type { BoundClaim } from './facts.ts';
+import { minutes } from '@metal/kube/runtime/durations.ts';
+import { blocker, pollOrWait } from '../bmc/steps.ts';
+import { confirmOff, whileOff } from '../boot/steps.ts';
 import { ensurePower } from '../power/steps.ts';
+import { resyncMs } from '../resync.ts';
 import type { ServerFacts, Step } from '../types.ts';
 import type { EvictionFacts } from './eviction-facts.ts';
-import { whileOff, confirmOff } from '../boot/steps.ts';
-import { blocker, pollOrWait } from '../bmc/steps.ts';
+import type { BoundClaim } from './facts.ts';
 
-const resyncMs = minutes(60);
-
-/** How long the first boot may show no evidence before a person is told where to look. */
+/** A first boot without progress for this long: the message names the serial console. */
 const bootProgressTimeoutMs = minutes(15);
 
-/** The machine does what its claim asks, unless a taint takes it away. */
-export function serve(server: ServerFacts, claim: BoundClaim): Step<'Error'> {
+/** The claim is not in the cache, which may lag behind the API server. */
+export const verifyMissingClaim = (name: string): Step =>
+  act('verifyClaim', 'ClaimNotSeen', `claim ${name} is not in sight; looking for it before anything else`);
+
+/** The boot and the power state follow the claim, unless a taint evicts it. */
+export function serveClaim(server: ServerFacts, claim: BoundClaim): Step<'Error'> {
   if (!claim.uidRecorded) return act('recordClaim', 'ClaimRecognised', claim.name);
   if (server.eviction !== undefined && server.eviction.dueInMs <= 0) return evict(server, server.eviction);
   if (claim.boot === undefined)
     return wait(resyncMs, 'WaitingForBootConfiguration', `claim ${claim.name} has no boot configuration yet`);
-  if (!claim.boot.referenced) return adopt(server, claim);
+  if (!claim.boot.referenced) return adoptBoot(server, claim);
   const renewed = renewBoot(server, claim);
   if (renewed !== undefined) return renewed;
   if (claim.wantsPower === 'Off') return keepOff(server, claim);
@@ -37,14 +40,30 @@ export function serve(server: ServerFacts, claim: BoundClaim): Step<'Error'> {
   );
 }
 
-/** What runs before the first boot for the claim was not started for it; what the claim has booted runs on. */
-function adopt(server: ServerFacts, { provisioned, reprovision }: BoundClaim): Step<'Error'> {
+/** A machine that runs before the first boot was not started for this claim: it is powered off. A provisioned one runs on. */
+function adoptBoot(server: ServerFacts, { provisioned, reprovision }: BoundClaim): Step<'Error'> {
   if (provisioned || reprovision) return act('adoptClaimBoot', 'ClaimBoots');
   return (
     blocker(server) ??
     ensurePower(server, { target: 'Off', reason: 'ClaimStartsFromOff', confirmation: 'fresh', mayForce: true }) ??
     act('adoptClaimBoot', 'ClaimBoots')
   );
+}
+
+/** Each renewal costs API writes, and anybody on the boot network can cause one. */
+const renewalPauseMs = minutes(1);
+
+/** The boot token may be known to somebody: the machine is not started with it. */
+function renewBoot(server: ServerFacts, { boot, provisioned }: BoundClaim): Step | undefined {
+  if (boot?.fetchedWhileOff === undefined || provisioned) return undefined;
+  const refresh = confirmOff(server);
+  if (refresh !== undefined) return refresh;
+  if (server.power !== 'Off') return undefined;
+  const message = whileOff(boot.fetchedWhileOff);
+  const inMs = renewalPauseMs - (server.bootRenewedMsAgo ?? renewalPauseMs);
+  return inMs > 0
+    ? wait(inMs, 'BootDataFetchedWhileOff', `${message}; it is prepared anew ${Math.ceil(inMs / 1_000)} s from now`)
+    : act('renewClaimBoot', 'BootDataFetchedWhileOff', message);
 }
 
 function keepOff(server: ServerFacts, claim: BoundClaim): Step<'Error'> {
@@ -74,11 +93,13 @@ function bootFirst(server: ServerFacts, claim: BoundClaim, progress: string): St
     server.powerForMs > bootProgressTimeoutMs
       ? `; nothing new for ${Math.round(server.powerForMs / 60_000)} min, look at the serial console`
       : '';
-  // Started by somebody else since it was adopted: what runs is not what the claim asked for.
-  const started = claim.firstBootPending && server.power !== 'Off' ? restartFromOff : undefined;
+  // Somebody else started the machine since the boot was adopted: it does not run the image of the claim.
+  const startedByOthers = claim.firstBootPending && server.power !== 'Off';
   return (
     blocker(server) ??
-    started?.(server) ??
+    (startedByOthers
+      ? ensurePower(server, { target: 'Off', reason: 'ClaimStartsFromOff', mayForce: true })
+      : undefined) ??
     recordPower(claim) ??
     ensurePower(server, { target: 'On', reason: 'ClaimWantsOn', start: 'networkBoot' }) ??
     restOrEvict(
@@ -89,20 +110,17 @@ function bootFirst(server: ServerFacts, claim: BoundClaim, progress: string): St
   );
 }
 
-const restartFromOff = (server: ServerFacts): Step<'Error'> | undefined =>
-  ensurePower(server, { target: 'Off', reason: 'ClaimStartsFromOff', mayForce: true });
-
 /**
- * `spec.power` follows once the machine is there: that is what tells a loss of power from a start (see claim-facts). Before a
- * start from the network it goes first: the boot service gives nothing to a machine that is off and is to stay so.
+ * `spec.power` is written after the machine was observed in that state: so a loss of power can be told from a start (see
+ * facts.ts). Before a network boot it is written first, as the boot service serves no machine that has to be off.
  */
 function recordPower(claim: BoundClaim): Step | undefined {
   return claim.powerRecorded ? undefined : act('recordPower', 'PowerRecorded', claim.wantsPower);
 }
 
 /**
- * Off first. The turn ends there, so that the status forgets the earlier boot before the machine is started: whoever
- * comes after a crash finds a first boot that has begun, and no reason to begin anew.
+ * The reconcile ends when the machine is off, so that the status drops the earlier boot before the machine is started. A
+ * process that takes over after a crash then finds a first boot under way, and does not reprovision again.
  */
 function reprovisionFromOff(server: ServerFacts): Step<'Error'> {
   return (
@@ -119,7 +137,7 @@ function restOrEvict(server: ServerFacts, reason: 'ClaimServed' | 'WaitingForBoo
   return wait(Math.min(rest.delayMs, Math.max(eviction.dueInMs, 1)), reason, message);
 }
 
-/** What is taken from its claim ends as what the claim gives back: recycled, or kept for review with all that is on it. */
+/** An evicted server ends like a released one: recycled, or kept for review with its data, by the reclaim policy. */
 function evict(server: ServerFacts, { taint, verified }: EvictionFacts): Step<'Error'> {
   const why = `taint ${taint} is not tolerated`;
   return (
@@ -130,26 +148,8 @@ function evict(server: ServerFacts, { taint, verified }: EvictionFacts): Step<'E
   );
 }
 
+/** The claim is gone and the machine is off. */
 export function release(server: ServerFacts): Step<'Released'> {
   if (server.reclaim === 'Retain') return go('Released', 'KeptForReview');
   return act('dropClaimRef', 'Recycled');
-}
-
-export const verifyMissingClaim = (name: string): Step =>
-  act('verifyClaim', 'ClaimNotSeen', `claim ${name} is not in sight; looking for it before anything else`);
-
-/** Replacing a boot configuration costs writes, and whoever asks for its data decides how often there is a reason. */
-const renewalPauseMs = minutes(1);
-
-/** The token of the boot is known to somebody: the machine is not started with it. */
-export function renewBoot(server: ServerFacts, { boot, provisioned }: BoundClaim): Step<'Error'> | undefined {
-  if (boot?.fetchedWhileOff === undefined || provisioned) return undefined;
-  const refresh = confirmOff(server);
-  if (refresh !== undefined) return refresh;
-  if (server.power !== 'Off') return undefined;
-  const message = whileOff(boot.fetchedWhileOff);
-  const inMs = renewalPauseMs - (server.bootRenewedMsAgo ?? renewalPauseMs);
-  return inMs > 0
-    ? wait(inMs, 'BootDataFetchedWhileOff', `${message}; it is prepared anew ${Math.ceil(inMs / 1_000)} s from now`)
-    : act('renewClaimBoot', 'BootDataFetchedWhileOff', message);
 }

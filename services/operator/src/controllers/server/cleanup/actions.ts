@@ -16,12 +16,12 @@ import { memoryOf, type ServerReconcile } from '../machine.ts';
 import { inventoryOf, orderOf } from './disks.ts';
 import { prepareBoot } from '../boot/internal-boot.ts';
 
-/** The token of a cleanup dies with its boot configuration; a big disk may take days to be overwritten. */
+/** Overwriting a big disk may take days. The token ends earlier, when its boot configuration is deleted. */
 const tokenValidMs = 14 * 24 * 60 * 60_000;
 
 /**
- * Judged and taken in one step, without anything in between: of two turns that both saw the last place, one gets it.
- * The next status write tells it to everybody else.
+ * Checks the limits and reserves a place without an await in between: if two reconciles saw the last free place, only one
+ * gets it. Other processes see the reservation in the next status write.
  */
 export async function admitCleanup(reconcile: ServerReconcile): Promise<void> {
   const since = reconcile.object.status?.cleanup?.neededSince;
@@ -33,8 +33,8 @@ export async function admitCleanup(reconcile: ServerReconcile): Promise<void> {
 }
 
 /**
- * What an attempt boots is made as for a discovery, with the order for the agent in its ignition besides. Where no disk is
- * to be erased, the order is to say that the machine has started: only that tells that its BIOS did what it was asked.
+ * Prepares the boot of an attempt like that of a discovery, with the erasure order in the ignition. If no disk is to be
+ * erased, the order is to report the start: a BIOS reset takes effect only when the machine starts.
  */
 export async function prepareCleanupBoot(reconcile: ServerReconcile): Promise<void> {
   const { object, facts, context } = reconcile;
@@ -63,7 +63,7 @@ function disksOf({ object, context }: ServerReconcile): ServerInventory {
   return inventory;
 }
 
-/** Once per text: who put the reference back is to know at once what is lost. */
+/** One event per message: it reports to the author of the claim reference what was erased already. */
 export async function recordHeldEvent(reconcile: ServerReconcile): Promise<void> {
   const note = heldMessage(reconcile.facts);
   memoryOf(reconcile).reportedCleanupHold = note;

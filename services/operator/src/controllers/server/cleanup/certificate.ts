@@ -4,7 +4,7 @@ import type { CleanupFacts } from './facts.ts';
 
 export type Found = Omit<NonNullable<ErasureReport['status']>, 'certificate'>;
 
-/** What was found of the settings, where somebody asked for a reset. */
+/** Results of the setting resets that the policy requests. */
 export const foundOf = ({ bios, bootOrder }: Pick<CleanupFacts, 'bios' | 'bootOrder'>): Found => ({
   ...(bios.kind === 'done' ? { bios: { requestedTime: bios.requestedTime, result: bios.result } } : {}),
   ...(bootOrder.kind === 'done' ? { bootOrder: { devices: [...bootOrder.devices], result: bootOrder.result } } : {}),
@@ -17,7 +17,7 @@ export interface Certified {
   readonly issued: { readonly at: string; readonly namespace: string };
 }
 
-/** What is signed: everything that somebody who has nothing but this needs to know. */
+/** The signed document. It is complete without the cluster: its reader may have nothing else. */
 export function certificateOf({ server, report, found, issued }: Certified): object {
   const { metadata, spec, status } = server;
   const { serialNumber, manufacturer, model, cleanup } = status ?? {};

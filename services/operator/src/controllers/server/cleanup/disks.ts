@@ -9,14 +9,14 @@ export interface SharedDisk {
   readonly serverName: string;
 }
 
-/** What an inventory of an earlier Server of the name says is about another machine. */
+/** The inventory of this Server. One of an earlier Server of the name may describe another machine. */
 export const inventoryOf = (
   { metadata }: Server,
   inventory: ServerInventory | undefined,
 ): ServerInventory | undefined =>
   inventory?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) === true ? inventory : undefined;
 
-/** Removable and read-only disks are neither touched nor expected by the agent. */
+/** Removable and read-only disks are not erased and not expected in the report. */
 export const orderOf = ({ spec }: ServerInventory, mode: ErasureOrder['mode'], attempt: number): ErasureOrder => ({
   attempt,
   mode,
@@ -25,10 +25,10 @@ export const orderOf = ({ spec }: ServerInventory, mode: ErasureOrder['mode'], a
     .map(({ serial, wwid, model, sizeBytes }) => ({ serial, wwid, model, sizeBytes })),
 });
 
-/** Types of names that nobody gives twice (SCSI SPC-5, 7.7.6; NVMe): others have been seen on disks that differ. */
+/** Globally unique designator types (SCSI SPC-5, 7.7.6; NVMe). Values of other types were seen on different disks. */
 const isUnique = (wwid: string): boolean => /^(?:naa|eui|uuid)\./.test(wwid);
 
-/** A LUN, a shelf with two hosts, or a disk that was moved: who else has it knows it by the same name. Looks at the whole fleet. */
+/** A disk that another server reports, too: a LUN, a shelf with two hosts, a disk that was moved. Scans the whole fleet. */
 export function sharedDiskIn(
   known: ServerInventory | undefined,
   { inventories, servers }: Pick<OperatorContext['caches'], 'inventories' | 'servers'>,

@@ -1,4 +1,4 @@
-import { bootlessName, erasureReportName } from '@metal/api/v1alpha1/erasure-report.ts';
+import { bootlessName, type ErasureReport, erasureReportName } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
@@ -6,13 +6,16 @@ import { cleanupModeAnnotation } from '@metal/api/wire/contract.ts';
 import type { DiskErasure, OrderedDisk } from '@metal/api/wire/erasure.ts';
 import type { OperatorContext } from '../../context.ts';
 import { orderOf } from './disks.ts';
-import type { CleanupFacts } from './facts.ts';
-import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
+
+export interface AttemptResult {
+  readonly state: 'Running' | 'Succeeded' | 'Failed';
+  readonly message: string;
+}
 
 export const erasesNothing = ({ metadata }: ServerBootConfiguration): boolean =>
   metadata.annotations?.[cleanupModeAnnotation] === 'None';
 
-/** Told by the boot of the attempt, or written by the operator where the attempt boots nothing. */
+/** The ErasureReport of the attempt: from the registry, or from the operator if the attempt boots nothing. */
 export function recordOf(
   { metadata, status }: Server,
   boot: ServerBootConfiguration | undefined,
@@ -31,12 +34,12 @@ export function recordOf(
   return matches ? record : undefined;
 }
 
-/** Success is believed when it names every disk that had to be erased. */
+/** A report of success counts only if it lists every disk that had to be erased. */
 export function evaluateReport(
   { spec }: ErasureReport,
   boot: ServerBootConfiguration | undefined,
   known: ServerInventory | undefined,
-): CleanupFacts['report'] {
+): AttemptResult | undefined {
   const { state, message = '', disks = [] } = spec;
   if (state === 'Waived') return undefined;
   if (state !== 'Succeeded' || boot === undefined || erasesNothing(boot)) return { state, message };

@@ -21,56 +21,56 @@ import type { Cache } from '@metal/kube/cache/store.ts';
 import { freshForMs } from '../power/facts.ts';
 import type { SharedDisk } from './disks.ts';
 import { inventoryOf, sharedDiskIn } from './disks.ts';
-import { erasesNothing, recordOf, evaluateReport } from './erasure-report.ts';
+import { type AttemptResult, erasesNothing, recordOf, evaluateReport } from './erasure-report.ts';
 import { type BiosFacts, biosFacts, type BootOrderFacts, bootOrderResetFacts } from './reset-facts.ts';
 
-/** What is known of the cleanup of a server. */
 export interface CleanupFacts {
   readonly policy: CleanupPolicy;
-  /** A claim has had the server, and nothing was done about it since. */
+  /** A claim has had the server since the last cleanup. */
   readonly needed: boolean;
-  /** Its BMC says so of an earlier Server of the machine. */
+  /** The BMC object has the mark of an earlier Server of the machine. */
   readonly marksEarlierServer: boolean;
-  /** The attempt that is under way did it all and that was certified, or it was waived: what makes up for the need. */
+  /** Ends the need: the present attempt was certified, or the cleanup was waived. */
   readonly clearance: 'Cleaned' | 'Waived' | undefined;
-  /** Number of the attempt under way; 0 until the limits let the server in, for each attempt anew. */
+  /** Number of the present attempt; 0 until it is admitted. Each attempt is admitted on its own. */
   readonly attempt: number;
-  /** Since the cleanup last began. */
+  /** Since the present cleanup began. */
   readonly failedAttempts: number;
   readonly maxAttempts: number;
-  /** The limits let it in, which its status may not tell yet. */
+  /** The attempt is admitted; the status may not hold that yet. */
   readonly admitted: boolean;
-  /** Replicas share the servers: one of them lets servers in, for all. */
+  /** With shards, the leader admits attempts for all replicas. */
   readonly isAdmittedByLeader: boolean;
-  /** Only where it is asked for: looking at all servers costs something. */
+  /** Undefined where it is not needed: it is computed from all servers. */
   readonly queue: QueueFacts | undefined;
-  /** What the attempt boots. */
+  /** The boot configuration of the attempt. */
   readonly boot: BootFacts | undefined;
-  /** Something else is where the boot of the attempt has to be, or the server refers to something else. */
+  /** Another boot configuration has its name, or the server refers to another one. */
   readonly otherBootLeft: boolean;
-  /** Whether its machine has run since the boot of the attempt was prepared; unknown until it was looked at just now. */
+  /** Whether the machine has run since the boot of the attempt was prepared; unknown without a fresh observation. */
   readonly hasRun: 'yes' | 'no' | 'unknown';
-  /** When that was first known, RFC 3339. */
+  /** When that was first observed, RFC 3339. */
   readonly poweredOnTime: string | undefined;
-  readonly report: { readonly state: 'Running' | 'Succeeded' | 'Failed'; readonly message: string } | undefined;
-  /** The report itself, once there is one. */
+  readonly report: AttemptResult | undefined;
+  /** The ErasureReport of the attempt. */
   readonly record: ErasureReport | undefined;
   readonly bios: BiosFacts;
   readonly bootOrder: BootOrderFacts;
-  /** How far the disks are, in words. */
+  /** Progress of the disks, for messages. */
   readonly progress: string;
-  /** The order of the attempt was withdrawn before its end: whatever came of it counts for nothing. */
+  /** The order of the attempt was withdrawn before its end: its result does not count. */
   readonly withdrawn: boolean;
-  /** What was told last while a claim reference held the cleanup. */
+  /** The last message that an event reported while a claim reference held the cleanup. */
   readonly lastHeldMessage: string | undefined;
-  /** Since the attempt was let in, or prepared, or since its last word. */
+  /** Since the admission, the preparation or the last report of the attempt. */
   readonly noProgressForMs: number;
   readonly timeoutMs: number;
   readonly disksKnown: boolean;
-  /** Before anything is prepared: a disk that is to be erased, and that another server has as well. */
+  /** A disk to erase that another server reports, too. Determined before the boot is prepared. */
   readonly sharedDisk: SharedDisk | undefined;
+  /** The one-time boot override was cleared since the last network boot, or since the claim. */
   readonly overrideCleared: boolean;
-  /** Who waives, and why. */
+  /** Text of the waiver annotation: author and reason. */
   readonly waiver: string | undefined;
 }
 
@@ -99,7 +99,7 @@ export function cleanupFacts(server: Server, input: FactsInput): CleanupFacts {
   const poweredOnTime = boot === undefined ? undefined : poweredOnTimeOf(server, boot, memory);
   return {
     policy,
-    // An Available one has been through it, or the policy asks for nothing.
+    // An Available server was cleaned up, or the policy requests nothing.
     needed: isNeeded(server) || (marksEarlierServer && status?.state !== 'Available'),
     marksEarlierServer,
     clearance: clearanceOf(server, result?.state === 'Succeeded' && record?.status?.certificate !== undefined, context),
@@ -132,8 +132,8 @@ export function cleanupFacts(server: Server, input: FactsInput): CleanupFacts {
 const withClaim: readonly (string | undefined)[] = ['Reserved', 'Released'];
 
 /**
- * The mark is written in the same write that says Reserved. A status without one, in a state that only servers with
- * claims are in, was written by a version that knew none.
+ * The mark is written together with state Reserved. A status without it, in a state that only claimed servers have, was
+ * written by a version without cleanup.
  */
 function isNeeded({ status }: Server): boolean {
   if (status?.cleanup?.neededSince !== undefined) return true;
@@ -147,7 +147,7 @@ function isMarkedAtBmc({ spec }: Server, bmcs: Cache<BMC>): boolean {
   return mark !== undefined && bmc?.metadata.annotations?.[mark] !== undefined;
 }
 
-/** Of this need and this attempt: what an earlier one came to says nothing. Nor does one that was to erase nothing. */
+/** Prepared for this need and this attempt; and it erases disks, if the policy requests that. */
 function isBootOfAttempt(
   boot: ServerBootConfiguration,
   server: Server,
@@ -165,8 +165,8 @@ function isBootOfAttempt(
 }
 
 /**
- * The operator asked it to start, or saw it run: of this boot, so that no start for an earlier one counts. It is written to the
- * status with the power that it tells of; what was lost with a process is another attempt, unless the machine still runs.
+ * When the operator requested the start of the machine for this boot, or observed it running. The status keeps the time. If a
+ * process ends before it is written, the attempt is repeated unless the machine still runs.
  */
 function poweredOnTimeOf(
   { status }: Server,
@@ -196,7 +196,7 @@ function clearanceOf(
   return waiver?.state === 'Waived' && waiver.serverRef.uid === metadata.uid ? 'Waived' : undefined;
 }
 
-/** A report that carries a later time than ours comes from a registry whose clock is ahead. */
+/** Not negative: the clock of the registry may be ahead. */
 function msSinceProgress(
   attempt: { server: Server; boot: ServerBootConfiguration | undefined; record: ErasureReport | undefined },
   now: number,
@@ -207,6 +207,6 @@ function msSinceProgress(
     boot?.metadata.annotations?.[cleanupPreparedAnnotation],
     record?.spec.receivedTime,
   ].map((time) => Date.parse(time ?? ''));
-  // A time that cannot be read is one long ago.
+  // An invalid time counts as long ago.
   return Math.max(0, now - Math.max(0, ...times.filter((time) => !Number.isNaN(time))));
 }

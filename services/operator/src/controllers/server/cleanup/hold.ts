@@ -1,11 +1,9 @@
-import { minutes } from '@metal/kube/runtime/durations.ts';
 import { act, wait } from '@metal/kube/controller/decide.ts';
 import { erasedSoFar } from './progress.ts';
+import { resyncMs } from '../resync.ts';
 import type { ServerFacts, Step } from '../types.ts';
 
-const resyncMs = minutes(60);
-
-/** The registry and the boot service withdraw the order at the same sight; they are what stops an eraser. */
+/** The server has a claim reference again. The registry and the boot service see that, too, and stop the eraser. */
 export function holdCleanup(server: ServerFacts): Step {
   const message = heldMessage(server);
   return server.cleanup.boot === undefined || server.cleanup.lastHeldMessage === message
@@ -13,7 +11,7 @@ export function holdCleanup(server: ServerFacts): Step {
     : act('recordHeldEvent', 'CleanupHeldByClaim', message);
 }
 
-/** Why nothing is done, and what was done before. */
+/** Names the claim, and what was erased before. */
 export function heldMessage({ claim, cleanup }: Pick<ServerFacts, 'claim' | 'cleanup'>): string {
   const names = `spec.serverClaimRef names claim ${claim.binding === 'unbound' ? '' : claim.name}`;
   return cleanup.boot === undefined

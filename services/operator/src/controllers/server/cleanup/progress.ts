@@ -1,7 +1,7 @@
 import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { DiskErasure } from '@metal/api/wire/erasure.ts';
 
-/** In steps of a hundredth, so that the condition is not written more often than people read it. */
+/** In whole percents, which limits the number of condition updates. */
 export function progressOf(record: ErasureReport | undefined): string {
   const { mode, disks = [] } = record?.spec ?? {};
   if (mode === 'None') return 'no disk was to be erased';
@@ -15,10 +15,10 @@ export function progressOf(record: ErasureReport | undefined): string {
 
 const inGigabytes = (bytes: number): string => `${Math.round(bytes / 1e9)} GB`;
 
-/** Names that a message has room for, of each sort. */
+/** Names per category that a message has room for. */
 const mostNames = 2;
 
-/** What was erased by the time the order was withdrawn. An agent writes nothing before its first report. */
+/** The disks by their state when the order was withdrawn. The agent erases nothing before its first report. */
 export function erasedSoFar(record: ErasureReport | undefined): string {
   if (record === undefined) return 'no disk was begun';
   const { state, disks = [] } = record.spec;
@@ -33,7 +33,7 @@ export function erasedSoFar(record: ErasureReport | undefined): string {
   return state === 'Running' ? `the eraser is told to stop; ${diskSummary}` : `erasing has ended; ${diskSummary}`;
 }
 
-/** One whose eraser was stopped, or failed, may hold less than before. */
+/** A disk whose eraser was stopped, or failed, may be erased in part. */
 function categoryOf({ result, continuesByItself }: DiskErasure) {
   if (continuesByItself === true) return 'still erasing by itself';
   if (result === 'Erased') return 'erased';

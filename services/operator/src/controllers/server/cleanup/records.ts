@@ -8,7 +8,7 @@ import { certificateOf, foundOf } from './certificate.ts';
 import { patchGuarded, type ServerReconcile } from '../machine.ts';
 import { signedJson } from '@metal/api/signed-json.ts';
 
-/** Where no boot of the attempt leaves a record, the operator writes it: nothing was to be erased. */
+/** An attempt without a boot has nothing to erase. The operator writes its record instead of the registry. */
 export async function recordCleanup(reconcile: ServerReconcile): Promise<void> {
   const { object, facts } = reconcile;
   const { attempt } = facts.cleanup;
@@ -17,7 +17,7 @@ export async function recordCleanup(reconcile: ServerReconcile): Promise<void> {
   await record(reconcile, bootlessName(object.metadata.name, neededSince, attempt), { attempt, state: 'Succeeded' });
 }
 
-/** The BMC object keeps what a Server knew that is deleted: the machine may get another one at once. */
+/** Keeps the mark of a deleted Server at its BMC object: discovery may create another Server of the machine at once. */
 export async function writeBmcMark({ object, facts, context }: ServerReconcile): Promise<boolean> {
   const mark = uncleanSystemAnnotation(object.spec.systemUUID);
   const bmc = object.spec.bmcRef && context.caches.bmcs.get(object.spec.bmcRef.name);
@@ -32,7 +32,7 @@ export async function writeBmcMark({ object, facts, context }: ServerReconcile):
   }
 }
 
-/** The status of the server has the mark by now: it is in Cleanup. */
+/** The server is in Cleanup, so its own status has the mark. */
 export async function removeBmcMark({ object, context }: ServerReconcile): Promise<void> {
   const mark = uncleanSystemAnnotation(object.spec.systemUUID);
   const name = object.spec.bmcRef?.name;
@@ -42,8 +42,8 @@ export async function removeBmcMark({ object, context }: ServerReconcile): Promi
 }
 
 /**
- * The server is found clean: what was found and the signed certificate go to the record of the attempt in one write, which
- * is guarded, so that what was signed is what stands there. Only after it the server is offered.
+ * One guarded write adds the results and the signed certificate to the record of the attempt, so that the certificate
+ * matches the record. The server becomes Available after this write.
  */
 export async function certifyCleanup(reconcile: ServerReconcile): Promise<void> {
   const { object, facts, context } = reconcile;
@@ -60,8 +60,8 @@ export async function certifyCleanup(reconcile: ServerReconcile): Promise<void> 
 }
 
 /**
- * First the record, then the annotation goes: the record is what lets the server go, and whoever comes after a crash in
- * between finds it and goes on. It is named after the need that it is about, so there is one for each.
+ * Writes the record before it removes the annotation: the record is what clears the server, and a process that takes over
+ * after a crash finds it. The name of the record contains the time of the mark, so each need has one waiver.
  */
 export async function recordWaiver(reconcile: ServerReconcile): Promise<void> {
   const { object, facts } = reconcile;
@@ -83,7 +83,7 @@ export async function recordWaiver(reconcile: ServerReconcile): Promise<void> {
   });
 }
 
-/** Nobody waives beforehand, nor without a word about who and why. */
+/** A waiver is valid only after a cleanup was needed, and only with a text that names its author and reason. */
 export async function dropWaiver(reconcile: ServerReconcile): Promise<void> {
   await patchGuarded(reconcile, withoutWaiver);
   const state = reconcile.object.status?.state ?? 'Initial';
@@ -97,7 +97,7 @@ const withoutWaiver = { metadata: { annotations: { [waiveCleanupAnnotation]: nul
 
 type Recorded = Pick<ErasureReport['spec'], 'attempt' | 'state' | 'message'>;
 
-/** A record that is there was written before something was cut off. */
+/** An existing record was written before an interruption. */
 async function record({ object, facts, context }: ServerReconcile, name: string, recorded: Recorded): Promise<void> {
   const { metadata, spec, status } = object;
   const { formerClaim } = status?.cleanup ?? {};

@@ -5,13 +5,13 @@ import type { ServerFacts, ServerPhase } from '../types.ts';
 type CleanupStatus = NonNullable<NonNullable<Server['status']>['cleanup']>;
 
 /**
- * The mark that the disks may hold data of a claim. It is written with the state that a claim brings, and before anything
- * is done for the claim; and it goes in the write that says Available, which comes from `offer` alone:
+ * The mark that the disks may hold data of a claim (`neededSince`). It is written together with state Reserved, before
+ * anything is done for the claim, and removed together with state Available, which only `makeAvailable` leads to:
  *
- *   Available ─claimed─► Reserved + mark ─► … mark stays, whatever happens … ─► Cleanup + mark ─clean─► Available
+ *   Available ─claimed─► Reserved + mark ─► … mark stays in every state … ─► Cleanup + mark ─clean─► Available
  *
- * What is in between may be cut off anywhere, as each write says all of it. When the Server is deleted its BMC keeps the mark
- * (`leaveMark`), for the next one of the machine.
+ * Each status write carries the mark, so an interruption cannot lose it. When the Server is deleted, `writeBmcMark` keeps the
+ * mark at the BMC for the next Server of the machine.
  */
 export function cleanupStatus(
   { spec, status }: Server,
@@ -58,7 +58,7 @@ function attemptFields(
 }
 
 function pick<T extends object, K extends keyof T>(object: T, ...names: K[]): Pick<T, K> {
-  // Entries of T under names of K; what is undefined is left out, as optional fields may be.
+  // The entries are those of T under names of K; undefined ones are left out, as optional fields may be.
   return Object.fromEntries(
     names.flatMap((name) => (object[name] === undefined ? [] : [[name, object[name]]])),
   ) as Pick<T, K>;

@@ -1,4 +1,4 @@
-import { readBiosReset, resetBios as askForReset } from '@metal/redfish/resources/bios.ts';
+import { readBiosReset, resetBios as requestReset } from '@metal/redfish/resources/bios.ts';
 import { setBootOrder } from '@metal/redfish/resources/boot-override.ts';
 import { StaleDecision } from '../../../errors.ts';
 import { attemptKey, ofThisAttempt } from './reset-facts.ts';
@@ -12,14 +12,14 @@ import {
   withBmc,
 } from '../machine.ts';
 
-/** Asking again before the next start changes nothing; so nobody needs to know whether it was asked for before. */
+/** A repetition before the next start has no effect, so an earlier process may have requested the reset already. */
 export async function resetBios(reconcile: ServerReconcile): Promise<void> {
   const uri = await systemUriOf(reconcile);
   const requestedTime = new Date(reconcile.context.clock.now()).toISOString();
   const memory = memoryOf(reconcile);
   const of = attemptKey(reconcile.object);
   try {
-    const task = await withBmc(reconcile, (bmc) => askForReset(bmc, uri, onlyTo(reconcile)));
+    const task = await withBmc(reconcile, (bmc) => requestReset(bmc, uri, onlyTo(reconcile)));
     memory.biosReset = { of, order: { requestedTime, task } };
   } catch (error) {
     if (!isRejectedRequest(error)) throw error;
@@ -27,7 +27,7 @@ export async function resetBios(reconcile: ServerReconcile): Promise<void> {
   }
 }
 
-/** After the start that the reset takes effect with. */
+/** Runs after the start that executes the reset. */
 export async function observeBios(reconcile: ServerReconcile): Promise<void> {
   const { bios } = reconcile.facts.cleanup;
   if (bios.kind !== 'requested') throw new StaleDecision('nothing was asked of the BIOS');
@@ -42,7 +42,7 @@ export async function observeBios(reconcile: ServerReconcile): Promise<void> {
   memory.biosReset = { of: attemptKey(reconcile.object), order: bios, seen: { at, since, state } };
 }
 
-/** What was seen before is out of date: whether the order is as wanted shows at the next look. */
+/** The last observation is invalidated: the next one shows whether the BMC applied the order. */
 export async function restoreBootOrder(reconcile: ServerReconcile): Promise<void> {
   const { bootOrder } = reconcile.facts.cleanup;
   if (bootOrder.kind !== 'due' && bootOrder.kind !== 'requested')

@@ -7,11 +7,10 @@ import { wantedDevices } from '../settings/facts.ts';
 import type { CleanupPolicy } from './policy.ts';
 
 /**
- * How far the reset of a setting is. due: nothing was asked of the machine yet. asked: the BMC took it, and it has not
- * shown yet.
+ * State of the reset of a setting. requested: the BMC accepted it, and the result was not observed yet.
  *
- *   due ──asked of the BMC──► asked ──seen──► done
- *    └───────────refused────────┴──────────► failed
+ *   due ──accepted by the BMC──► requested ──observed──► done
+ *    └──────────rejected────────────┴──────────────────► failed
  */
 type ResetFacts<Due, Order, Result> =
   | { readonly kind: 'none' }
@@ -24,11 +23,11 @@ export type BiosFacts = ResetFacts<unknown, BiosOrder, 'Confirmed' | 'Accepted'>
 type Devices = { readonly devices: readonly string[] };
 export type BootOrderFacts = ResetFacts<Devices, Devices, 'AsWanted' | 'AtNextStart'>;
 
-/** What tells an attempt from every other one of the server: when the limits let it in, and its number. */
+/** Identifies an attempt of the server: the time of its admission, and its number. */
 export const attemptKey = ({ status }: Server): string =>
   `${status?.cleanup?.startedTime ?? ''} ${status?.cleanup?.attempt ?? 0}`;
 
-/** A process may remember what it asked in an attempt that others have followed. */
+/** The memory may hold a request of an earlier attempt, which does not count. */
 export const ofThisAttempt = <T extends { readonly of: string }>(
   server: Server,
   recorded: T | undefined,
@@ -37,7 +36,7 @@ export const ofThisAttempt = <T extends { readonly of: string }>(
 interface FactsInput {
   readonly server: Server;
   readonly policy: CleanupPolicy;
-  /** What the attempt boots. */
+  /** The boot configuration of the attempt. */
   readonly boot: ServerBootConfiguration | undefined;
   readonly memory: ObservedSystem;
   readonly context: Pick<OperatorContext, 'config'>;
@@ -45,15 +44,15 @@ interface FactsInput {
 }
 
 /**
- * That the reset was asked for is written down with what the attempt boots, before that can be started: a process that
- * finds the boot knows that it takes the reset along, and one that finds none asks again, which changes nothing.
+ * The request for the reset is recorded in the boot configuration of the attempt, before the machine can start it. A process
+ * that finds that configuration knows of the reset; a process that finds none requests it again, which has no effect.
  */
 export function biosFacts({ server, policy, boot, memory, context, now }: FactsInput): BiosFacts {
   if (policy.bios === 'None') return { kind: 'none' };
   const biosReset = ofThisAttempt(server, memory.biosReset);
   if (biosReset?.rejection !== undefined) return { kind: 'failed', message: biosReset.rejection };
   const order = boot === undefined ? biosReset?.order : biosOrderIn(boot);
-  // What was prepared before anybody asked for a reset ends as it began.
+  // A boot that was prepared before the policy requested a reset ends without one.
   if (order === undefined) return { kind: boot === undefined ? 'due' : 'none' };
   const { seen } = biosReset ?? {};
   if (seen?.state.kind === 'Failed') return { kind: 'failed', message: seen.state.message };
@@ -70,7 +69,7 @@ function biosOrderIn({ metadata }: ServerBootConfiguration): BiosOrder | undefin
   return requestedTime === undefined ? undefined : { requestedTime, task };
 }
 
-/** What a person wants of the machine, or else what its first discovery saw. */
+/** Restores `spec.bootOrder`, or else the order that the first discovery recorded. */
 export function bootOrderResetFacts({ server, policy, memory, context, now }: FactsInput): BootOrderFacts {
   if (policy.bootOrder === 'None') return { kind: 'none' };
   const { state } = memory;

@@ -7,9 +7,9 @@ import { ConfigError } from '@metal/kube/config-error.ts';
 import type { SigningKey } from '@metal/api/signed-json.ts';
 
 /**
- * The key that certificates are signed with, which is made when there is none. Its public half is published before
- * anything is signed with it, beside those of all keys before: whoever deletes the Secret turns to a new key, and what was
- * signed stays verifiable. It is read each time and kept nowhere.
+ * The signing key of cleanup certificates; created if the Secret does not exist. Its public key is published before the first
+ * signature and stays beside those of earlier keys: after the Secret is deleted, a new key is used and earlier certificates
+ * remain verifiable. The key is read for each signature and never kept in memory.
  *
  *   Secret metal-operator-certificate-key ──public half──► ConfigMap metal-operator-certificate-keys: <kid>.pem, …
  */
@@ -64,7 +64,7 @@ async function publish(client: KubeClient, namespace: string, keys: Record<strin
   if (!isThere) await client.mergePatch(ConfigMap, ref, { data: keys });
 }
 
-/** Somebody else may be first, with the same key or another one. */
+/** Another process may have created it meanwhile, with the same key or with another one. */
 async function createPublished(client: KubeClient, namespace: string, keys: Record<string, string>): Promise<void> {
   try {
     await client.create(ConfigMap, { metadata: { namespace, name: certificateKeysConfigMap }, data: keys });

@@ -1,26 +1,25 @@
-import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import { act, type Decision, type Go, go, wait } from '@metal/kube/controller/decide.ts';
-import { holdCleanup } from './hold.ts';
-import { requestsNothing, needsBoot, policyText } from './policy.ts';
-import { erasedSoFar } from './progress.ts';
-import { type QueueLimit, limitReached, type QueueFacts, queuePollMs } from '../../../cleanup/queue-position.ts';
-import { ensurePower, switchFailedOff } from '../power/steps.ts';
-import type { ServerAction, ServerFacts, ServerPhase, Step } from '../types.ts';
+import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
+import { limitReached, type QueueFacts, type QueueLimit, queuePollMs } from '../../../cleanup/queue-position.ts';
 import { blocker } from '../bmc/steps.ts';
-import { forgetOverride } from '../boot/steps.ts';
-import { failedBecause, isUnconfirmedSuccess } from './failure.ts';
+import { clearLeftOverride, leavesBoot } from '../boot/steps.ts';
+import { ensureFailedOff, ensurePower } from '../power/steps.ts';
 import type { ServerReason } from '../reasons.ts';
-
-const resyncMs = minutes(60);
+import { resyncMs } from '../resync.ts';
+import type { ServerAction, ServerFacts, ServerPhase, Step } from '../types.ts';
+import { failedBecause, isUnconfirmedSuccess } from './failure.ts';
+import { holdCleanup } from './hold.ts';
+import { needsBoot, policyText, requestsNothing } from './policy.ts';
+import { erasedSoFar } from './progress.ts';
 
 type ToAvailable = Go<'Available', ServerReason>;
 type Otherwise<Phase extends ServerPhase> = Decision<Phase, ServerAction, ServerReason>;
 
-/** Nobody has had the server, or what that left is gone, or nobody asks for that. */
+/** No claim has had the server, or the policy requests nothing, or the cleanup was certified or waived. */
 export const isClean = ({ cleanup }: Pick<ServerFacts, 'cleanup'>): boolean =>
   !cleanup.needed || requestsNothing(cleanup.policy) || cleanup.clearance !== undefined;
 
-/** The one way into Available. A server that is not clean goes to Cleanup instead, or does what is said otherwise. */
+/** The only way into Available. A server that is not clean goes to Cleanup, or continues with the given alternative. */
 export function makeAvailable(server: ServerFacts, toAvailable: ToAvailable): ToAvailable | Go<'Cleanup', ServerReason>;
 export function makeAvailable<Phase extends ServerPhase>(
   server: ServerFacts,
@@ -39,7 +38,7 @@ export function makeAvailable<Phase extends ServerPhase>(
   );
 }
 
-/** A server that nobody holds is cleaned up, before anybody else has it. */
+/** Phase Cleanup. */
 export function cleanUp(server: ServerFacts): Otherwise<'Available' | 'Initial' | 'Error'> {
   const { claim, cleanup } = server;
   if (claim.binding !== 'unbound') return holdCleanup(server);
@@ -51,12 +50,18 @@ export function cleanUp(server: ServerFacts): Otherwise<'Available' | 'Initial' 
   return proceed(server);
 }
 
-/** Off before the record, so that nothing goes on erasing what is about to be somebody's. */
+/** A waiver set in advance would skip a cleanup that its author does not know: it is dropped outside of Cleanup and Error. */
+export function waiverStep(name: ServerPhase, { cleanup: { waiver } }: ServerFacts): Step | undefined {
+  if (waiver === undefined || (waiver.trim() !== '' && (name === 'Cleanup' || name === 'Error'))) return undefined;
+  return act('dropWaiver', 'WaiverDropped');
+}
+
+/** The machine is powered off before the waiver is recorded, so that no eraser runs under the next claim. */
 const waive = (server: ServerFacts): Step<'Error'> =>
   blocker(server) ?? ensureOff(server, 'CleanedServersStayOff') ?? act('recordWaiver', 'CleanupWaived');
 
 function leave(server: ServerFacts): Step<'Error'> | undefined {
-  return blocker(server) ?? ensureOff(server, 'CleanedServersStayOff') ?? forgetOverride(server);
+  return blocker(server) ?? ensureOff(server, 'CleanedServersStayOff') ?? clearLeftOverride(server);
 }
 
 function outcomeOf({ cleanup }: ServerFacts): string {
@@ -66,7 +71,7 @@ function outcomeOf({ cleanup }: ServerFacts): string {
 
 function proceed(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
   const { cleanup, failure } = server;
-  // The turn ends here: that the attempt counts for nothing is written down before its traces are removed.
+  // The reconcile ends here: the status drops the attempt before its boot is deleted.
   if (cleanup.withdrawn)
     return wait(
       1,
@@ -75,14 +80,14 @@ function proceed(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
     );
   const reason = failedBecause(server);
   if (reason !== undefined && failure !== undefined) return go('Error', failure.reason, failure.message);
-  // The turn ends here: that it failed is written down before its traces are removed.
+  // The reconcile ends here: the status records the failure before the boot is deleted.
   if (reason !== undefined) return wait(1, 'CleanupAttemptFailed', `${attemptOf(server)}: ${reason}`);
   if (cleanup.report?.state === 'Succeeded') return confirmRun(server) ?? finish(server);
   if (cleanup.boot?.referenced === true) return runAttempt(server, cleanup.boot);
-  return blocker(server) ?? ensureOff(server, 'CleanupStartsFromOff') ?? forgetOverride(server) ?? begin(server);
+  return blocker(server) ?? ensureOff(server, 'CleanupStartsFromOff') ?? clearLeftOverride(server) ?? begin(server);
 }
 
-/** It may have been started by an earlier process. */
+/** An earlier process may have started the machine. */
 const confirmRun = (server: ServerFacts): Step<'Error'> | undefined =>
   isUnconfirmedSuccess(server.cleanup) ? (blocker(server) ?? act('observe', 'LookBeforeChange')) : undefined;
 
@@ -119,30 +124,32 @@ function begin(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
   if (cleanup.otherBootLeft) return act('clearBoot', 'EarlierAttemptLeftItsBoot');
   if (policy.disks !== 'None' && !cleanup.disksKnown)
     return go('Initial', 'DisksNotKnown', 'discovered first, as no ServerInventory tells which disks it has');
-  // Its state is not written yet.
+  // The status does not say Cleanup yet, so the queue does not count the server.
   if (!cleanup.admitted && queue === undefined) return wait(1, 'CleanupNeeded');
-  if (!cleanup.admitted && queue !== undefined) {
-    const limit = limitReached(queue);
-    if (limit !== undefined) return queued(queue, limit);
-    return cleanup.isAdmittedByLeader
-      ? wait(minutes(5), 'CleanupQueued', awaitsLeaderMessage)
-      : act('admitCleanup', 'CleanupStarts');
-  }
-  // The turn ends here: that the limits let it in is written down before anything is done.
+  if (!cleanup.admitted && queue !== undefined) return awaitAdmission(server, queue);
+  // The reconcile ends here: the status records the admission before anything is done.
   if (cleanup.attempt === 0) return wait(1, 'CleanupStarts', policyText(policy));
   if (!needsBoot(policy)) return finish(server);
-  // Before the start that it takes effect with.
+  // The reset takes effect at the start of the machine, so it is requested first.
   if (bios.kind === 'due') return act('resetBios', 'BIOSMustBeReset');
   return act('prepareCleanupBoot', 'NoCleanupBootYet');
 }
 
-/** What is done at last, on a machine that is off; its boot order, as that may have gone with the settings of its BIOS. */
+function awaitAdmission({ cleanup }: ServerFacts, queue: QueueFacts): Step {
+  const limit = limitReached(queue);
+  if (limit !== undefined) return queued(queue, limit);
+  return cleanup.isAdmittedByLeader
+    ? wait(minutes(5), 'CleanupQueued', awaitsLeaderMessage)
+    : act('admitCleanup', 'CleanupStarts');
+}
+
+/** The last steps, with the machine off. The boot order comes after the BIOS reset, which may change it. */
 function finish(server: ServerFacts): Step<'Error'> {
   return (
     blocker(server) ??
     ensureOff(server, 'CleanedServersStayOff') ??
     finishSettings(server) ??
-    forgetOverride(server) ??
+    clearLeftOverride(server) ??
     act(server.cleanup.report === undefined ? 'recordCleanup' : 'certifyCleanup', 'CleanupIsCertified')
   );
 }
@@ -161,6 +168,18 @@ function finishSettings(server: ServerFacts): Step | undefined {
   return undefined;
 }
 
+/** Phase Error after a failed cleanup: powers off and clears the boot. Only a waiver or a retry leads further. */
+export function endFailedCleanup(server: ServerFacts): Step<'Available' | 'Cleanup'> | undefined {
+  const { claim, cleanup } = server;
+  const off = ensureFailedOff(server);
+  if (off !== undefined) return off;
+  if (leavesBoot(server)) return act('clearBoot', 'CleanupFailed');
+  if (claim.binding !== 'unbound') return undefined;
+  if (cleanup.waiver !== undefined) return act('recordWaiver', 'CleanupWaived');
+  if (cleanup.clearance === 'Waived') return makeAvailable(server, go('Available', 'CleanupWaived'));
+  return server.bmc.isReachable && server.power === 'Off' ? clearLeftOverride(server) : undefined;
+}
+
 const awaitsLeaderMessage = 'its turn has come; the leading replica, which counts for all, lets it in';
 
 function queued(queue: QueueFacts, limit: QueueLimit): Step {
@@ -173,33 +192,15 @@ function queued(queue: QueueFacts, limit: QueueLimit): Step {
   return wait(queuePollMs(queue), 'CleanupQueued', `${positionOf(ahead)}; ${because[limit]}`);
 }
 
-/** In steps that grow with the queue, or thousands who wait would each be written anew with every one that begins. */
+/** Rounded, the more the longer the queue is: otherwise each start would update the status of every queued server. */
 function positionOf(ahead: number): string {
   if (ahead < 10) return `number ${ahead + 1} in the queue`;
   const step = 10 ** Math.floor(Math.log10(ahead));
   return `at least ${Math.floor(ahead / step) * step} before it in the queue`;
 }
 
-/** Nobody's machine: an operating system that does not go is forced. */
+/** No claim holds the machine, so it may be forced off. */
 const ensureOff = (server: ServerFacts, reason: ServerReason): Step<'Error'> | undefined =>
   ensurePower(server, { target: 'Off', reason, confirmation: 'fresh', mayForce: true });
 
 const attemptOf = ({ cleanup }: ServerFacts): string => `attempt ${cleanup.attempt} of ${cleanup.maxAttempts}`;
-
-/** A waiver that lies ready would pass over a cleanup that nobody had thought of. */
-export function waiverStep(name: ServerPhase, { cleanup: { waiver } }: ServerFacts): Step | undefined {
-  if (waiver === undefined || (waiver.trim() !== '' && (name === 'Cleanup' || name === 'Error'))) return undefined;
-  return act('dropWaiver', 'WaiverDropped');
-}
-
-/** It boots nothing any more, and what its former claim left stays where it is until somebody takes that upon them. */
-export function afterCleanup(server: ServerFacts): Step<'Available' | 'Cleanup'> | undefined {
-  const { claim, cleanup, bootReferenced, probeBoot } = server;
-  const off = switchFailedOff(server);
-  if (off !== undefined) return off;
-  if (bootReferenced || probeBoot !== undefined) return act('clearBoot', 'CleanupFailed');
-  if (claim.binding !== 'unbound') return undefined;
-  if (cleanup.waiver !== undefined) return act('recordWaiver', 'CleanupWaived');
-  if (cleanup.clearance === 'Waived') return makeAvailable(server, go('Available', 'CleanupWaived'));
-  return server.bmc.isReachable && server.power === 'Off' ? forgetOverride(server) : undefined;
-}

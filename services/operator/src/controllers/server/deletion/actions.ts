@@ -4,8 +4,8 @@ import { patchGuarded, type ServerReconcile } from '../machine.ts';
 import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
 
 /**
- * What v0.7.0 deletes with a Server: the boot configuration and the BIOS settings it refers to. The references go
- * first; what an interruption leaves then goes with its owner.
+ * Deletes the boot configurations and the BIOSSettings of the server, as v0.7.0 did. The references are cleared first; after
+ * an interruption the garbage collector removes the rest with its owner.
  */
 export async function dropBootsOfDeleted(reconcile: ServerReconcile): Promise<void> {
   const { object, context } = reconcile;
@@ -22,7 +22,7 @@ export async function dropBootsOfDeleted(reconcile: ServerReconcile): Promise<vo
   }
 }
 
-/** Deleting never needs the hardware. What is left behind is told while there is an object to tell it on. */
+/** The last event of the Server reports the state of its machine. The BMC object keeps the mark of a pending cleanup. */
 export async function recordDeletionEvent(reconcile: ServerReconcile): Promise<void> {
   const { facts, context, object } = reconcile;
   const power =

@@ -6,6 +6,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 
 export interface DeletionFacts {
   readonly heldByMaintenance: boolean;
+  /** Boot configurations or BIOSSettings of the server are left to delete. */
   readonly bootsLeft: boolean;
   readonly deletionReported: boolean;
 }

@@ -3,7 +3,7 @@ import type { ServerReason } from '../reasons.ts';
 import type { ServerAction, ServerFacts, ServerPhase } from '../types.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 
-/** Deleting a server never needs its hardware: what remains is our own objects, and a word about what is left. */
+/** The deletion never waits for the hardware: it deletes dependent objects and records an event. */
 export function decideDeletion({ deletion }: ServerFacts): Decision<ServerPhase, ServerAction, ServerReason> {
   if (deletion.heldByMaintenance)
     return wait(

@@ -1,10 +1,10 @@
-/** A file that one boot has besides what every boot has. */
+/** A file that is added to the ignition of one boot. */
 export interface ExtraFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** Ignition that runs the probe which the discovery image brings along. A token goes to a file: a process list is for everybody. */
+/** Ignition that runs the probe of the discovery image. The token is in a file, as every user can read the process list. */
 export const builtInIgnition = (probeFlags: string, files: readonly ExtraFile[]): string =>
   JSON.stringify({
     ignition: { version: '3.2.0' },

@@ -15,14 +15,14 @@ const caFile = '/etc/metalprobe/registry-ca.pem';
 
 export interface RenderedDiscovery {
   readonly ignition: string;
-  /** What the ignition is, where it is not Ignition JSON; the key `format` of its Secret. */
+  /** Key `format` of its Secret, where the ignition is Butane; undefined for Ignition JSON. */
   readonly format: typeof ignitionFormat | undefined;
   /** Break-glass access to the discovery system, when the template grants any. */
   readonly access: { readonly pem: string; readonly pub: string; readonly password: string } | undefined;
 }
 
 export interface DiscoveryIgnition {
-  /** @throws ConfigError when files are to be added and the template makes no Butane that has a place for them. */
+  /** @throws ConfigError when files have to be added and the rendered Butane has no place for them. */
   render(machine: {
     systemUUID: string;
     token: string;
@@ -31,18 +31,18 @@ export interface DiscoveryIgnition {
 }
 
 /**
- * The ignition of discovery boots. Without a template it is Ignition JSON, for which nobody needs butane; else it is Butane,
- * from a template with the variables of v0.7.0 (Image, Flags, SSHPublicKey, PasswordHash) and Token. A template that does not
- * place the token itself is given its file. Keys and password are made only for templates that use them.
- * @throws ConfigError when the template cannot be read, is blank, or uses what is not understood.
+ * The ignition of discovery boots. Without a template it is Ignition JSON, which needs no transpiler. With a template it is
+ * Butane; the variables are those of v0.7.0 (Image, Flags, SSHPublicKey, PasswordHash) and Token. If the template does not
+ * use Token, the token file is added. Keys and password are generated only for templates that use them.
+ * @throws ConfigError when the template cannot be read, is blank, or uses an unknown variable or action.
  */
 export function discoveryIgnitionOf(options: {
   templatePath: string | undefined;
   probeImage: string;
   registryUrl: string;
-  /** none: a template is given the flags of v0.7.0 alone, whose probe refuses any other. */
+  /** none: only the flags of v0.7.0 are rendered into a template, as the probe of v0.7.0 rejects others. */
   registryAuth: 'token' | 'none';
-  /** What an https registry is verified against, instead of the well-known authorities. */
+  /** Certificate authorities of an https registry, instead of the public ones. */
   registryCaPem?: string | undefined;
 }): DiscoveryIgnition {
   const template = readTemplate(options.templatePath);
@@ -61,7 +61,7 @@ export function discoveryIgnitionOf(options: {
       const needsToken = withToken && !template.names.has('Token');
       const added = [...(needsToken ? [tokenEntry] : []), ...trusted, ...files];
       const { variables, access } = await accessFor(template);
-      // The line end of the key breaks `[ {{ .SSHPublicKey }} ]` for our parser, though not for that of Butane.
+      // The newline of the key breaks `[ {{ .SSHPublicKey }} ]` for this YAML parser, though not for Butane.
       if (added.length > 0) variables.SSHPublicKey = variables.SSHPublicKey.trimEnd();
       const Flags = withToken ? ownFlags : flags;
       const butane = template.render({ Image: options.probeImage, Flags, Token: token, ...variables });
@@ -77,9 +77,8 @@ async function accessFor({ names }: Template) {
 }
 
 /**
- * Files are written into what the template made, and not by the template: so every template has them, also one that was
- * written before there were any. Text is inserted, and the rest stays as it was: numbers such as 0644 mean one thing to
- * Butane and another to whoever would read and write them anew.
+ * Files are added to the rendered template, so that templates of earlier versions get them, too. Text is inserted and the
+ * rest is not parsed and written again: a number such as 0644 would change its meaning.
  */
 function withFile(butane: string, { path, text }: ExtraFile): string {
   const entry = JSON.stringify({ path, mode: 0o600, contents: { inline: text } });
@@ -90,7 +89,7 @@ function withFile(butane: string, { path, text }: ExtraFile): string {
   );
 }
 
-/** At the beginning of the innermost collection there is: what follows it there need not be looked at. JSON is YAML. */
+/** Inserts at the start of the innermost existing collection, so that its content need not be parsed. JSON is YAML. */
 function inserted(butane: string, entry: string): string | undefined {
   const document = parseDocument(butane);
   const [root, storage, files] = [document.contents, document.get('storage'), document.getIn(['storage', 'files'])];
@@ -169,7 +168,7 @@ function makeAccess(): NonNullable<RenderedDiscovery['access']> {
 
 const passwordAlphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Prefix `$2a$`, which every crypt(3) with bcrypt knows; for short passwords the later prefixes mean the same. */
+/** Every crypt(3) with bcrypt knows the prefix `$2a$`; for short passwords the later prefixes mean the same. */
 async function passwordHash(password: string): Promise<string> {
   return (await hash(password, 10)).replace(/^\$2[by]\$/, '$2a$');
 }

@@ -1,59 +1,84 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { allowInterruptionAnnotation } from '@metal/api/wire/contract.ts';
 import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
-import type { OperatorContext } from '../../context.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { bootFactsOf, isProbeBootOf, awaitsStart } from '../boot/configuration-facts.ts';
-import type { ServerFacts } from '../types.ts';
+import type { OperatorContext } from '../../context.ts';
+import { awaitsStart, type BootFacts, bootFactsOf, isProbeBootOf } from '../boot/configuration-facts.ts';
 import type { OperationFacts } from '../operations/facts.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 
-export type DiscoveryFacts = Pick<
-  ServerFacts,
-  | 'mayInterrupt'
-  | 'discoveryTimeoutMs'
-  | 'discoveryAttempts'
-  | 'maxDiscoveryAttempts'
-  | 'probeBoot'
-  | 'bootReferenced'
-  | 'foreignProbeBoot'
-  | 'report'
-  | 'inventory'
->;
+export interface DiscoveryFacts {
+  /** A machine that is found running may be powered off. */
+  readonly mayInterrupt: boolean;
+  readonly discoveryTimeoutMs: number;
+  readonly discoveryAttempts: number;
+  readonly maxDiscoveryAttempts: number;
+  readonly probeBoot: BootFacts | undefined;
+  /**
+   * Another object has the name of the probe boot. stale: it belongs to an earlier Server of this name, or is being deleted.
+   * taken: it is no internal boot, for example the boot configuration of a claim with the name of the server.
+   */
+  readonly foreignProbeBoot: 'none' | 'stale' | 'taken';
+  /** early: it carries the token of this boot, although the machine was not started since the boot was prepared. */
+  readonly report: 'absent' | 'early' | 'fresh';
+  /** The last report of the probe; an early one does not count. */
+  readonly inventory: ServerInventory | undefined;
+}
+
+type Context = Pick<OperatorContext, 'caches' | 'config'>;
 
 export function discoveryFacts(
   server: Server,
   operation: OperationFacts,
   memory: ObservedSystem,
-  { caches, config }: OperatorContext,
+  context: Context,
   now: number,
 ): DiscoveryFacts {
-  const probeBoot = caches.bootConfigurations.get({ namespace: config.managerNamespace, name: server.metadata.name });
-  const probeBootIsOurs = probeBoot !== undefined && isProbeBootOf(probeBoot, server);
-  const isPending = probeBootIsOurs && awaitsStart(probeBoot, server, memory);
-  const found = caches.inventories.get(server.metadata.name);
-  const isNew = isFresh(found, probeBootIsOurs ? probeBoot : undefined, server);
-  const isEarly = isNew && isPending;
-  const inventory = isEarly ? undefined : found;
+  const { config } = context;
+  const named = namesakeOf(server, context);
+  const probeBoot = probeBootOf(server, context);
   const isRestart = operation.kind === 'retry' || operation.kind === 'rediscover';
   const discoveryAttempts = isRestart ? 0 : (server.status?.discoveryAttempts ?? 0);
+  const { report, inventory } = probeReportOf(server, memory, context);
   return {
-    // A probe boot was made for it while it was off: what runs now was started here.
-    mayInterrupt: config.enforceFirstBoot || discoveryAttempts > 0 || probeBootIsOurs || isOurs(server, inventory),
+    // A probe boot is prepared while the machine is off: the operator itself started what runs now.
+    mayInterrupt:
+      config.enforceFirstBoot || discoveryAttempts > 0 || probeBoot !== undefined || isOurs(server, inventory),
     discoveryTimeoutMs: config.discoveryTimeoutMs,
     discoveryAttempts,
     maxDiscoveryAttempts: config.discoveryAttempts,
-    probeBoot: probeBootIsOurs ? bootFactsOf(probeBoot, server, now, { awaitsStart: isPending }) : undefined,
-    bootReferenced: server.spec.bootConfigurationRef !== undefined,
+    probeBoot: probeBoot && bootFactsOf(probeBoot, server, now, { awaitsStart: awaitsStart(memory) }),
     foreignProbeBoot:
-      probeBoot === undefined || probeBootIsOurs ? 'none' : isInternalBoot(probeBoot) ? 'stale' : 'taken',
-    report: isEarly ? 'early' : isNew ? 'fresh' : 'absent',
+      named === undefined || probeBoot !== undefined ? 'none' : isInternalBoot(named) ? 'stale' : 'taken',
+    report,
     inventory,
   };
 }
 
-/** Of the boot of this attempt. That may be gone already: what was received since the attempt began, had a token of it. */
+const namesakeOf = ({ metadata: { name } }: Server, { caches, config }: Context): ServerBootConfiguration | undefined =>
+  caches.bootConfigurations.get({ namespace: config.managerNamespace, name });
+
+/** The boot configuration of the present attempt at a discovery or a cleanup. */
+export function probeBootOf(server: Server, context: Context): ServerBootConfiguration | undefined {
+  const named = namesakeOf(server, context);
+  return named !== undefined && isProbeBootOf(named, server) ? named : undefined;
+}
+
+export function probeReportOf(
+  server: Server,
+  memory: ObservedSystem,
+  context: Context,
+): Pick<DiscoveryFacts, 'report' | 'inventory'> {
+  const inventory = context.caches.inventories.get(server.metadata.name);
+  const probeBoot = probeBootOf(server, context);
+  if (!isFresh(inventory, probeBoot, server)) return { report: 'absent', inventory };
+  return probeBoot !== undefined && awaitsStart(memory)
+    ? { report: 'early', inventory: undefined }
+    : { report: 'fresh', inventory };
+}
+
+/** The report of this attempt. If its boot configuration is gone, the time decides: the token was of this attempt. */
 function isFresh(
   inventory: ServerInventory | undefined,
   probeBoot: ServerBootConfiguration | undefined,
@@ -66,7 +91,7 @@ function isFresh(
   return state === 'Discovery' && Date.parse(receivedTime) >= Date.parse(stateSince);
 }
 
-/** Discovered here before and held by nobody since, or given free by a person. */
+/** It was discovered before as this Server, or a person allows the interruption. */
 function isOurs({ metadata }: Server, inventory: ServerInventory | undefined): boolean {
   const discovered = inventory?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false;
   return discovered || metadata.annotations?.[allowInterruptionAnnotation] === 'true';

@@ -1,27 +1,41 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import { isSameJson } from '@metal/kube/controller/status-diff.ts';
 import type { Inventory } from '@metal/redfish/resources/inventory.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { isInventoryReported } from '../../inventory-condition.ts';
-import { fieldsOf, networkInterfacesBefore } from './hardware-report.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { isInventoryReported, wasIncomplete } from '../../inventory-condition.ts';
+import { inventoryFields, networkInterfacesBefore } from './hardware-fields.ts';
 
-/**
- * What was read of the hardware and the status does not say yet. What it says is forgotten, as it is 6 to 18 kB for each server;
- * when it was read is not.
- */
-export function unreportedHardware(
+export interface HardwareFacts {
+  /** What this process read from the BMC and the status does not hold yet. */
+  readonly hardware: Inventory | undefined;
+  /** Some resources could not be read the last time. */
+  readonly hardwareIncomplete: boolean;
+  readonly hardwareSeenMsAgo: number | undefined;
+  /** The hardware was read once, by this process or by an earlier one. */
+  readonly inventoryRead: boolean;
+}
+
+export function hardwareFacts(
   server: Server,
-  memory: Pick<ObservedSystem, 'inventory'>,
-  report?: ProbeReport,
-): Inventory | undefined {
+  { inventory }: Pick<ObservedSystem, 'inventory'>,
+  now: number,
+): HardwareFacts {
+  const hardware = inventory?.value;
+  return {
+    hardware,
+    hardwareIncomplete: hardware === undefined ? wasIncomplete(server) : hardware.missing.length > 0,
+    hardwareSeenMsAgo: inventory === undefined ? undefined : now - inventory.at,
+    inventoryRead:
+      hardware !== undefined || server.status?.processors !== undefined || server.status?.manufacturer !== undefined,
+  };
+}
+
+/** The status holds all of it. */
+export function isReported(server: Server, hardware: Inventory, report: ProbeReport | undefined): boolean {
   const { status } = server;
-  const { value, at } = memory.inventory ?? {};
-  if (value === undefined || at === undefined) return undefined;
   const networkInterfaces =
-    report === undefined ? networkInterfacesBefore(server, { hardware: value }) : status?.networkInterfaces;
-  const reported = { ...status, ...fieldsOf(value, status), networkInterfaces };
-  if (!isSameJson(status, reported) || !isInventoryReported(server, value.missing)) return value;
-  memory.inventory = { at };
-  return undefined;
+    report === undefined ? networkInterfacesBefore(server, hardware) : status?.networkInterfaces;
+  const reported = { ...status, ...inventoryFields(hardware, status), networkInterfaces };
+  return isSameJson(status, reported) && isInventoryReported(server, hardware.missing);
 }

@@ -1,6 +1,32 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { condition, type ReportedCondition } from '../../ready-condition.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { inventoryFields, networkInterfacesBefore, networkInterfacesOf } from './hardware-fields.ts';
+
+type Status = NonNullable<Server['status']>;
+
+/** The hardware as the BMC and the probe report it. What this process has not read itself stays as it is in the status. */
+export function hardwareFields(
+  server: Server,
+  { hardware, led, bootTargets, inventory }: ServerFacts,
+): Partial<Status> {
+  const { status } = server;
+  return {
+    manufacturer: status?.manufacturer,
+    model: status?.model,
+    sku: status?.sku,
+    serialNumber: status?.serialNumber,
+    biosVersion: status?.biosVersion,
+    totalSystemMemory: status?.totalSystemMemory,
+    processors: status?.processors,
+    storages: status?.storages,
+    ...(hardware === undefined ? {} : inventoryFields(hardware, status)),
+    indicatorLED: led ?? status?.indicatorLED,
+    bootTargets: bootTargets === undefined ? status?.bootTargets : [...bootTargets],
+    networkInterfaces:
+      inventory === undefined ? networkInterfacesBefore(server, hardware) : networkInterfacesOf(inventory.spec.report),
+  };
+}
 
 const discoveredPhases: readonly ServerPhase[] = ['Available', 'Reserved', 'Released', 'Cleanup'];
 

@@ -1,20 +1,33 @@
 import { act, go, wait } from '@metal/kube/controller/decide.ts';
+import { formatDuration, seconds } from '@metal/kube/runtime/durations.ts';
+import { blocker, pollOrWait } from '../bmc/steps.ts';
 import type { BootFacts } from '../boot/configuration-facts.ts';
-import { confirmOff, whileOff, leavesBoot } from '../boot/steps.ts';
+import { confirmOff, leavesBoot, whileOff } from '../boot/steps.ts';
 import { isClean, makeAvailable } from '../cleanup/steps.ts';
 import { ensurePower } from '../power/steps.ts';
+import { resyncMs } from '../resync.ts';
 import type { ServerFacts, Step } from '../types.ts';
-import { blocker, pollOrWait } from '../bmc/steps.ts';
-import { resyncMs } from '../table.ts';
-import { seconds } from '@metal/kube/runtime/durations.ts';
 
-/** A look at the machine, too: the system, with its power, is read before its parts. */
-export function readHardware({ bmc, inventoryRead }: ServerFacts): Step | undefined {
+/** Phase Initial, for a server without a claim: reads the hardware, powers off, prepares the boot of the probe. */
+export function startDiscovery(server: ServerFacts): Step<'Discovery' | 'Error'> {
+  if (server.discoveryAttempts >= server.maxDiscoveryAttempts && server.failure !== undefined)
+    return go('Error', server.failure.reason, server.failure.message);
+  return (
+    readHardware(server) ??
+    blocker(server) ??
+    skipRunningServer(server) ??
+    ensurePower(server, { target: 'Off', reason: 'DiscoveryStartsFromOff', confirmation: 'fresh' }) ??
+    prepareProbeBoot(server)
+  );
+}
+
+/** This observes the machine, too: the system, with its power state, is read before its parts. */
+function readHardware({ bmc, inventoryRead }: ServerFacts): Step | undefined {
   return bmc.isReachable && !inventoryRead ? act('readInventory', 'HardwareNotYetRead') : undefined;
 }
 
-/** A machine that somebody may be using is not ours to interrupt; what can be read from outside is read all the same. */
-export function skipRunningServer(server: ServerFacts): Step | undefined {
+/** Somebody may be using a running machine, so it is not interrupted. Its hardware is read through the BMC nevertheless. */
+function skipRunningServer(server: ServerFacts): Step | undefined {
   if (server.power !== 'On' || server.mayInterrupt) return undefined;
   return pollOrWait(
     server,
@@ -23,15 +36,15 @@ export function skipRunningServer(server: ServerFacts): Step | undefined {
   );
 }
 
-export function prepareProbeBoot(server: ServerFacts): Step<'Discovery'> {
+function prepareProbeBoot(server: ServerFacts): Step<'Discovery'> {
   if (server.foreignProbeBoot === 'taken')
     return wait(
       resyncMs,
       'ProbeBootNameTaken',
       'a ServerBootConfiguration that is not of a discovery has the name of this server in the manager namespace; delete or rename it, discovery needs the name',
     );
-  // A configuration of an earlier attempt was rendered with an earlier token and may already be known to a machine. A
-  // reference to none would pass for one to the next, before that has its ignition.
+  // A boot configuration of an earlier attempt has an earlier token, which a machine may already know. A reference to a
+  // deleted one would match the next one of that name before its ignition exists.
   const left =
     server.foreignProbeBoot === 'stale' ||
     (server.probeBoot === undefined
@@ -42,8 +55,27 @@ export function prepareProbeBoot(server: ServerFacts): Step<'Discovery'> {
   return go('Discovery', 'ProbeBootPrepared', undefined, 'none');
 }
 
-/** Off, and without a boot that anybody knows, before it is offered: a server that is Available is at rest. */
-export function endDiscovery(server: ServerFacts): Step<'Available' | 'Cleanup' | 'Error'> {
+/** Phase Discovery, for a server without a claim: starts the probe and waits for its report. */
+export function discover(server: ServerFacts): Step<'Available' | 'Cleanup' | 'Initial' | 'Error'> {
+  if (server.report === 'fresh') return endDiscovery(server);
+  const { probeBoot } = server;
+  if (probeBoot === undefined)
+    return go('Initial', 'ProbeBootLost', 'the boot configuration of the discovery was deleted');
+  // The process was interrupted before it wrote the reference. A boot configuration that is not referenced is never prepared.
+  if (!probeBoot.referenced)
+    return go('Initial', 'ProbeBootLost', 'the server does not refer to the boot configuration of the discovery');
+  const restMs = server.discoveryTimeoutMs - server.inPhaseForMs;
+  if (restMs <= 0)
+    return go(
+      'Initial',
+      'DiscoveryTimedOut',
+      `no report within ${formatDuration(server.discoveryTimeoutMs)}; ${probeBoot.explanation}`,
+    );
+  return rejectEarlyBoot(server, probeBoot) ?? awaitReport(server, probeBoot, restMs);
+}
+
+/** The machine is powered off, and its boot configuration is deleted, before the server becomes Available. */
+function endDiscovery(server: ServerFacts): Step<'Available' | 'Cleanup' | 'Error'> {
   const available = go('Available', 'InventoryReported', undefined, 'none');
   if (!isClean(server)) return makeAvailable(server, available);
   return (
@@ -53,8 +85,8 @@ export function endDiscovery(server: ServerFacts): Step<'Available' | 'Cleanup' 
   );
 }
 
-/** Whoever fetched or reported has the token and was not on the machine; the next attempt has another token. */
-export function endEarlyDiscovery(server: ServerFacts, boot: BootFacts): Step<'Error' | 'Initial'> | undefined {
+/** The boot token was used by somebody who is not on the machine. The next attempt has another token. */
+function rejectEarlyBoot(server: ServerFacts, boot: BootFacts): Step<'Initial'> | undefined {
   if (server.report !== 'early' && boot.fetchedWhileOff === undefined) return undefined;
   const refresh = confirmOff(server);
   if (refresh !== undefined) return refresh;
@@ -65,15 +97,27 @@ export function endEarlyDiscovery(server: ServerFacts, boot: BootFacts): Step<'E
     : go('Initial', 'BootDataFetchedWhileOff', whileOff(boot.fetchedWhileOff ?? ''), warning);
 }
 
-export function waitForProbe(server: ServerFacts, progress: string, restMs: number): Step {
-  return wait(
-    Math.min(restMs, Math.max(server.nextPollInMs, seconds(1))),
-    'WaitingForProbe',
-    `powered on; ${progress}`,
+function awaitReport(server: ServerFacts, boot: BootFacts, restMs: number): Step<'Initial' | 'Error'> {
+  if (boot.stuck !== undefined)
+    return go(
+      'Initial',
+      'BootMethodOverdue',
+      `${boot.stuck.message}; the next attempt boots by ${boot.stuck.nextMethod}`,
+    );
+  const next = `; attempt ${boot.attempt} of ${server.maxDiscoveryAttempts}, given up ${formatDuration(server.discoveryTimeoutMs)} after it began`;
+  const progress = `${boot.explanation}${next}`;
+  if (boot.state === 'Error') return wait(restMs, 'BootConfigurationFailed', progress);
+  if (boot.state === 'Pending') return wait(restMs, 'WaitingForBootConfiguration', `the discovery image: ${progress}`);
+  if (boot.bootSeen) return wait(restMs, 'WaitingForProbe', progress);
+  const pollInMs = Math.min(restMs, Math.max(server.nextPollInMs, seconds(1)));
+  return (
+    blocker(server) ??
+    ensurePower(server, { target: 'On', reason: 'ProbeMustRun', start: 'networkBoot' }) ??
+    wait(pollInMs, 'WaitingForProbe', `powered on; ${progress}`)
   );
 }
 
-/** What was read before the people came is old. */
+/** After a maintenance or a time in Parked, an older reading does not count: parts may have been swapped. */
 const hardwareFreshForMs = seconds(30);
 
 export function readHardwareAgain({ hardwareSeenMsAgo }: ServerFacts): Step | undefined {

@@ -4,7 +4,7 @@ import type { MissingPart } from '@metal/redfish/resources/part-reader.ts';
 type Status = NonNullable<Server['status']>;
 type Storage = NonNullable<Status['storages']>[number];
 
-/** What the BMC could not give this time stays as it was last told. */
+/** Parts that the BMC could not return this time stay as they were reported last. */
 export function keepUnreadParts(
   { processors = [], storages = [] }: Pick<Status, 'processors' | 'storages'>,
   missing: readonly MissingPart[],
@@ -33,7 +33,7 @@ function lossOf(missing: readonly MissingPart[], ...parts: string[]): number {
   return concerned.some(({ isMember }) => !isMember) ? Infinity : concerned.length;
 }
 
-/** With as many of the former entries as are missing, in their places: those that are none of the ones that were read. */
+/** Adds former entries that were not read, at their places, up to the number of missing ones. */
 function keepEntries<T>(
   read: readonly T[],
   before: readonly T[] = [],

@@ -5,13 +5,13 @@ import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts'
 
 /** Other Servers have the system UUID of this one: there is only one machine. */
 export interface DuplicateFacts {
-  /** The one that is acted on is another one. */
+  /** Another Server of the machine is managed instead of this one. */
   readonly isIgnored: boolean;
-  /** Names the others, and what to do. */
+  /** Names the other Servers and the remedy. */
   readonly message: string;
-  /** Tells one set of Servers, and which of them is acted on, from another. */
+  /** Identifies the set of Servers and the managed one. Another key is reported again. */
   readonly key: string;
-  /** An event has told it. */
+  /** An event reported this key. */
   readonly isReported: boolean;
 }
 
@@ -19,7 +19,7 @@ const mostNames = 3;
 
 export function duplicateFacts(
   server: Server,
-  { reportedDuplicates: duplicateReported }: ObservedSystem,
+  { reportedDuplicates }: ObservedSystem,
   servers: Cache<Server>,
 ): DuplicateFacts | undefined {
   const sameUuid = sameUuidAs(server, servers);
@@ -31,7 +31,7 @@ export function duplicateFacts(
     isIgnored: managed !== undefined,
     message: messageOf(others, managed),
     key,
-    isReported: duplicateReported === key,
+    isReported: reportedDuplicates === key,
   };
 }
 

@@ -2,7 +2,7 @@ import { condition, type ReportedCondition } from '../../ready-condition.ts';
 import type { ServerFacts } from '../types.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 
-/** Said on all of them, so that the one that works does not hide the mistake. */
+/** Set on every Server of the machine, also on the one that is managed and works. */
 export function uniqueCondition(server: Server, { duplicate }: ServerFacts): ReportedCondition[] {
   const type = 'SystemUUIDUnique';
   if (duplicate !== undefined)

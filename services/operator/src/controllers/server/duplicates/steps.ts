@@ -1,8 +1,8 @@
 import { act, wait } from '@metal/kube/controller/decide.ts';
-import type { ServerFacts, Step } from '../types.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
+import type { ServerFacts, Step } from '../types.ts';
 
-/** Two Servers that drive one machine would work against each other: all but one are left alone in every phase. */
+/** Two Servers that control one machine would work against each other: only one of them is managed. */
 export function duplicateStep({ duplicate }: ServerFacts): Step | undefined {
   if (duplicate === undefined) return undefined;
   const { isIgnored, message, isReported } = duplicate;

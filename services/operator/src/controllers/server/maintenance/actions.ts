@@ -2,7 +2,7 @@ import { StaleDecision } from '../../../errors.ts';
 import { patchSpec, type ServerReconcile } from '../machine.ts';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 
-/** A cache may be late, and whoever works on the machine must not have it started under their hands. */
+/** The cache may lag: a machine must not start while a technician works on it, so the API server is read first. */
 export async function dropMaintenanceRef(reconcile: ServerReconcile): Promise<void> {
   const ref = reconcile.object.spec.serverMaintenanceRef;
   if (ref === undefined) throw new StaleDecision('the maintenance reference changed');

@@ -5,14 +5,15 @@ import { isHeldBy } from '../../../scheduling/eligibility.ts';
 import type { OperatorCaches } from '../../../caches.ts';
 import { type BootFacts, bootFactsOf } from '../boot/configuration-facts.ts';
 
-/** Who works on the server, or wants to. */
+/** The ServerMaintenance that holds the server, or is about to. */
 export interface MaintenanceFacts {
+  /** pending: one may start, and its controller has not set the reference yet. dangling: the reference names none in the cache. */
   readonly state: 'none' | 'pending' | 'held' | 'dangling';
   readonly name: string;
   readonly wantsPower: 'On' | 'Off' | undefined;
-  /** What it boots, when it brings an image of its own. */
+  /** The boot configuration of the maintenance, if it has one. */
   readonly boot: BootFacts | undefined;
-  /** The image of its own that it names and that is not in sight. */
+  /** The boot configuration that it names and that does not exist. */
   readonly missingBoot: string | undefined;
 }
 
@@ -45,7 +46,7 @@ export function maintenanceFacts(server: Server, caches: OperatorCaches, now: nu
   };
 }
 
-/** Enforced ones begin by themselves; the others need the consent of the claim, if there is one. */
+/** Policy Enforced needs no approval; OwnerApproval needs the label on the claim, if there is a claim. */
 function mayStart({ metadata, spec }: ServerMaintenance, server: Server, { claims }: OperatorCaches): boolean {
   if (metadata.deletionTimestamp !== undefined) return false;
   if (spec.policy === 'Enforced') return true;

@@ -10,7 +10,7 @@ const consumed = { metadata: { annotations: { [operationAnnotation]: null } } };
 /** Events of v0.7.0 about operations name this action. */
 const clearing = 'ClearOperationAnnotation';
 
-/** The request was heard, and what failed before counts no more. */
+/** The request is accepted; earlier failures no longer count. */
 export async function consumeOperation(reconcile: ServerReconcile): Promise<void> {
   await patchGuarded(reconcile, consumed);
   memoryOf(reconcile).reset();
@@ -36,7 +36,7 @@ export async function rejectRediscovery(reconcile: ServerReconcile): Promise<voi
   reconcile.recordEvent({ type: 'Warning', reason: 'RediscoverRefused', action: clearing, note });
 }
 
-/** Told once per state; the request stays and is honoured later. */
+/** One event per state. The annotation stays, and the server is parked later. */
 export async function deferPark(reconcile: ServerReconcile): Promise<void> {
   const state = reconcile.object.status?.state ?? '';
   memoryOf(reconcile).parkDeferredIn = state;
@@ -44,7 +44,7 @@ export async function deferPark(reconcile: ServerReconcile): Promise<void> {
   reconcile.recordEvent({ type: 'Warning', reason: 'ParkDeferred', action: 'DeferPark', note });
 }
 
-/** The machine is off: one guarded write marks it and consumes the request. */
+/** The machine is off: one guarded write sets the mark and removes the operation annotation. */
 export async function park(reconcile: ServerReconcile): Promise<void> {
   await patchGuarded(reconcile, {
     metadata: { annotations: { [operationAnnotation]: null, [parkedAnnotation]: 'true' } },
@@ -57,7 +57,7 @@ export async function unpark(reconcile: ServerReconcile): Promise<void> {
     metadata: { annotations: { [operationAnnotation]: null, [parkedAnnotation]: null } },
   });
   const memory = memoryOf(reconcile);
-  // Somebody had the machine in hand: what was read before is old.
+  // Somebody may have changed the machine: earlier readings are outdated.
   memory.inventory = undefined;
   memory.reset();
   reconcile.recordEvent({
@@ -69,11 +69,11 @@ export async function unpark(reconcile: ServerReconcile): Promise<void> {
 }
 
 /**
- * Resets the machine at most once per request. The request is taken off the object before the BMC is asked, and a mark
- * stays until the answer is known:
+ * Resets the machine at most once per request. Before the Redfish request is sent, the operation annotation is replaced by
+ * a mark, which stays until the response is known:
  *
- *   operation ─► operation-under-way ─► BMC ─► done: mark removed
- *                       │                └──► refused: operation put back, tried again later
+ *   operation ─► operation-under-way ─► BMC ─► accepted: mark removed
+ *                       │                └──► not applied: operation restored, retried later
  *                       └─ process or connection lost ─► OperationUncertain, not repeated
  */
 export async function resetMachine(reconcile: ServerReconcile): Promise<void> {
@@ -82,7 +82,7 @@ export async function resetMachine(reconcile: ServerReconcile): Promise<void> {
   const { value, type } = operation;
   const memory = memoryOf(reconcile);
   const uri = await systemUriOf(reconcile);
-  // Is it still this machine, and does its BMC answer? Until here nothing has been taken up.
+  // Verifies the machine and its BMC before the annotation is replaced.
   await observe(reconcile);
   memory.operation = value;
   try {
@@ -103,7 +103,7 @@ async function requestReset(reconcile: ServerReconcile, uri: string, type: Reset
   try {
     const done = await withBmc(reconcile, (bmc) => resetSystem(bmc, uri, type, { ...onlyTo(reconcile), onSend }));
     memoryOf(reconcile).reset();
-    await unmark(reconcile);
+    await removeMark(reconcile);
     reconcile.recordEvent({
       type: 'Normal',
       reason: 'OperationDone',
@@ -113,21 +113,21 @@ async function requestReset(reconcile: ServerReconcile, uri: string, type: Reset
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;
     if (error.code === 'NotSupported') {
-      await unmark(reconcile);
+      await removeMark(reconcile);
       reconcile.recordEvent({ type: 'Warning', reason: 'UnsupportedOperation', action: clearing, note: error.message });
     } else if (isSent && !wasNotApplied(error)) {
-      await unmark(reconcile);
+      await removeMark(reconcile);
       recordUncertainEvent(reconcile, value, error.message);
     } else {
-      await putBack(reconcile, value);
+      await restoreOperation(reconcile, value);
       throw error;
     }
   }
 }
 
-/** A mark without a process behind it: whoever asked has to look. */
+/** The mark of a process that has ended: a person has to check the machine. */
 export async function dropInterruptedOperation(reconcile: ServerReconcile): Promise<void> {
-  await unmark(reconcile);
+  await removeMark(reconcile);
   recordUncertainEvent(reconcile, operationValue(reconcile), 'the operator was restarted meanwhile');
 }
 
@@ -136,14 +136,14 @@ function recordUncertainEvent(reconcile: ServerReconcile, value: string, why: st
   reconcile.recordEvent({ type: 'Warning', reason: 'OperationUncertain', action: clearing, note });
 }
 
-/** Not guarded: the object has changed since it was judged, by our own mark at least. */
-async function unmark({ object, context }: ServerReconcile): Promise<void> {
+/** Not guarded by the resource version: writing the mark has changed the object. */
+async function removeMark({ object, context }: ServerReconcile): Promise<void> {
   const patch = { metadata: { annotations: { [operationUnderWayAnnotation]: null } } };
   await context.client.mergePatch(Server, { name: object.metadata.name }, patch);
 }
 
-/** What a person has asked for since counts instead; and so does the word of another process that found our mark. */
-async function putBack({ object, context: { client } }: ServerReconcile, value: string): Promise<void> {
+/** A newer request of a person wins. If another process has removed the mark meanwhile, nothing is restored. */
+async function restoreOperation({ object, context: { client } }: ServerReconcile, value: string): Promise<void> {
   const { name, uid } = object.metadata;
   const { metadata } = await client.get(Server, { name });
   const { [operationAnnotation]: requested = value, [operationUnderWayAnnotation]: mark } = metadata.annotations ?? {};

@@ -1,14 +1,22 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import {
   ignoringOperations,
   operationAnnotation,
   operations,
   operationUnderWayAnnotation,
+  parkedAnnotation,
 } from '@metal/api/wire/contract.ts';
 import type { ResetType } from '@metal/redfish/resources/power.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 
-/** What a person asks for once, by annotation. */
+export interface OperationsFacts {
+  readonly operation: OperationFacts;
+  readonly parked: boolean;
+  /** An event reported in the present state that parking has to wait. */
+  readonly parkDeferralReported: boolean;
+}
+
+/** A request by annotation, carried out once. */
 export type OperationFacts =
   | { readonly kind: 'none' }
   | { readonly kind: 'park'; readonly value: string }
@@ -17,8 +25,14 @@ export type OperationFacts =
   | { readonly kind: 'rediscover'; readonly value: string }
   | { readonly kind: 'unsupported'; readonly value: string }
   | { readonly kind: 'reset'; readonly value: string; readonly type: ResetType }
-  /** A process that took it up has ended; whether the machine was reset nobody knows. */
+  /** The process that started the reset has ended; the outcome is unknown. */
   | { readonly kind: 'interrupted'; readonly value: string };
+
+export const operationsFacts = (server: Server, memory: ObservedSystem): OperationsFacts => ({
+  operation: operationFacts(server, memory),
+  parked: server.metadata.annotations?.[parkedAnnotation] !== undefined,
+  parkDeferralReported: memory.parkDeferredIn === (server.status?.state ?? ''),
+});
 
 const resetTypes: Readonly<Record<string, ResetType>> = {
   [operations.gracefulRestartServer]: 'GracefulRestart',
@@ -28,7 +42,7 @@ const resetTypes: Readonly<Record<string, ResetType>> = {
   [operations.forceOnServer]: 'ForceOn',
 };
 
-export function operationFacts({ metadata }: Server, memory: ObservedSystem): OperationFacts {
+function operationFacts({ metadata }: Server, memory: ObservedSystem): OperationFacts {
   const annotations = metadata.annotations ?? {};
   const underWay = annotations[operationUnderWayAnnotation];
   if (underWay !== undefined && memory.operation === undefined) return { kind: 'interrupted', value: underWay };
@@ -37,9 +51,9 @@ export function operationFacts({ metadata }: Server, memory: ObservedSystem): Op
   if (type !== undefined) return { kind: 'reset', value, type };
   if (value === 'park' || value === 'unpark' || value === 'retry' || value === 'rediscover')
     return { kind: value, value };
-  return isForOthers(value) ? { kind: 'none' } : { kind: 'unsupported', value };
+  return isHandledElsewhere(value) ? { kind: 'none' } : { kind: 'unsupported', value };
 }
 
-/** Words that are heard elsewhere: by the runner, which leaves the object alone, and by its deletion. */
-const isForOthers = (value: string): boolean =>
+/** The reconcile loop skips objects with an ignoring operation; `deletion` reads the other one. */
+const isHandledElsewhere = (value: string): boolean =>
   value === '' || value === operations.allowInProgressDelete || ignoringOperations.some((known) => known === value);

@@ -1,10 +1,11 @@
-import { ensurePower } from '../power/steps.ts';
-import type { ServerFacts, ServerPhase, GlobalPhase, Step, ServerAction } from '../types.ts';
-import { blocker } from '../bmc/steps.ts';
+import { act, go } from '@metal/kube/controller/decide.ts';
+import { blocker, pollOrWait } from '../bmc/steps.ts';
 import { isClean, makeAvailable } from '../cleanup/steps.ts';
-import type { ServerReason } from '../reasons.ts';
-import { act, go, type Decision } from '@metal/kube/controller/decide.ts';
+import { readHardwareAgain } from '../discovery/steps.ts';
+import { ensurePower } from '../power/steps.ts';
+import type { GlobalPhase, ServerFacts, ServerPhase, Step } from '../types.ts';
 
+/** The operation annotation, and what interrupted or parked operations left. */
 export function operationStep(name: ServerPhase, server: ServerFacts): Step<GlobalPhase> | undefined {
   const { operation, parked } = server;
   if (operation.kind === 'unpark')
@@ -32,9 +33,9 @@ export function operationStep(name: ServerPhase, server: ServerFacts): Step<Glob
   }
 }
 
-/** Shut down first, then marked: what is parked is off. */
+/** The machine is shut down before the server is marked as parked. */
 function park(name: ServerPhase, server: ServerFacts): Step<'Error'> | undefined {
-  // The phase looks for the claim first.
+  // The phase verifies the claim first.
   if (server.claim.binding === 'notInCache') return undefined;
   if (name !== 'Available' && name !== 'Reserved')
     return server.parkDeferralReported ? undefined : act('deferPark', 'ParkDeferred', `in state ${name}`);
@@ -51,16 +52,23 @@ function rediscover(name: ServerPhase): Step | undefined {
   return act('rejectRediscovery', 'RediscoverRefused', `in state ${name}`);
 }
 
-export function resume(
-  server: ServerFacts,
-): Decision<'Available' | 'Cleanup' | 'Reserved', ServerAction, ServerReason> {
+/** Phase Parked. */
+export function stayParked(server: ServerFacts): Step<'Available' | 'Cleanup' | 'Reserved'> {
+  if (server.parked)
+    return pollOrWait(server, 'Parked', 'parked; annotate metal.ironcore.dev/operation=unpark to give it back');
+  return blocker(server) ?? readHardwareAgain(server) ?? resume(server);
+}
+
+function resume(server: ServerFacts): Step<'Available' | 'Cleanup' | 'Reserved'> {
   const to = <const Next extends 'Available' | 'Reserved'>(next: Next) =>
     go(next, 'Resumed', undefined, { action: 'Resume', note: `Resumed Server from Parked state to ${next}` });
   return server.claim.binding === 'unbound' ? makeAvailable(server, to('Available')) : to('Reserved');
 }
 
-/** What was cleaned up in vain is cleaned up again; what is not known any more is discovered. */
-export const retry = (server: ServerFacts) =>
-  server.operation.kind === 'retry' && !isClean(server)
+/** Phase Error: a failed cleanup is repeated; any other failure leads to a discovery. */
+export function retry(server: ServerFacts): Step<'Reserved' | 'Cleanup' | 'Initial'> {
+  if (server.claim.binding !== 'unbound') return go('Reserved', 'RetryRequested');
+  return server.operation.kind === 'retry' && !isClean(server)
     ? go('Cleanup', 'RetryRequested')
     : go('Initial', 'RetryRequested');
+}

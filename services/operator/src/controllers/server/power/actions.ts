@@ -1,12 +1,14 @@
-import { networkBootOnce } from '@metal/redfish/resources/boot-override.ts';
-import type { Bmc } from '@metal/redfish/http/bmc.ts';
 import { RedfishError, wasNotApplied } from '@metal/redfish/errors.ts';
-import { resetSystem, type ResetOptions } from '@metal/redfish/resources/power.ts';
+import type { Bmc } from '@metal/redfish/http/bmc.ts';
+import { type NetworkTarget, networkBootOnce } from '@metal/redfish/resources/boot-override.ts';
+import { type ResetOptions, resetSystem } from '@metal/redfish/resources/power.ts';
 import { memoryOf, onlyTo, type ServerReconcile, systemUriOf, withBmc } from '../machine.ts';
 import { verifyOwnership } from './verify-ownership.ts';
-import type { NetworkTarget } from '@metal/redfish/resources/boot-override.ts';
 
-export async function shutDown(reconcile: ServerReconcile, forced: boolean): Promise<void> {
+export const powerOff = (reconcile: ServerReconcile): Promise<void> => shutDown(reconcile, false);
+export const forceOff = (reconcile: ServerReconcile): Promise<void> => shutDown(reconcile, true);
+
+async function shutDown(reconcile: ServerReconcile, forced: boolean): Promise<void> {
   const uri = await systemUriOf(reconcile);
   await requestPower(reconcile, { target: 'Off', forced }, async (bmc, options) => {
     await verifyOwnership(reconcile);
@@ -14,9 +16,41 @@ export async function shutDown(reconcile: ServerReconcile, forced: boolean): Pro
   });
 }
 
+/** The power-on that boots from the local disk. */
+export async function diskBoot(reconcile: ServerReconcile): Promise<void> {
+  const uri = await systemUriOf(reconcile);
+  await requestPower(reconcile, { target: 'On' }, (bmc, options) => resetSystem(bmc, uri, 'On', options));
+}
+
+/** BootSourceOverrideTarget values for each method, in order of preference: either loads iPXE, and can start a UKI. */
+const targetsOf: Readonly<Record<string, readonly NetworkTarget[]>> = {
+  iPXE: ['Pxe', 'UefiHttp'],
+  UefiHttp: ['UefiHttp', 'Pxe'],
+};
+/** External boot services report no method; v0.7.0 always requests PXE. */
+const usualTargets: readonly NetworkTarget[] = ['Pxe', 'UefiHttp'];
+
+/** Sets the one-time override just before the power-on that consumes it, so that no other reboot can pick it up. */
+export async function networkBoot(reconcile: ServerReconcile): Promise<void> {
+  const uri = await systemUriOf(reconcile);
+  await requestPower(reconcile, { target: 'On' }, async (bmc, options) => {
+    const memory = memoryOf(reconcile);
+    memory.overrideCleared = false;
+    const targets = targetsOf[reconcile.facts.bootMethod ?? ''] ?? usualTargets;
+    const { target, rejections } = await networkBootOnce(bmc, uri, targets, onlyTo(reconcile));
+    for (const { message } of rejections)
+      reconcile.warn('BootTargetRefused', `${message}. It boots from ${target} instead`);
+    const onSend = () => {
+      options.onSend?.();
+      if (memory.firstBoot !== undefined) memory.firstBoot = { ...memory.firstBoot, requested: true };
+    };
+    await resetSystem(bmc, uri, 'On', { ...options, onSend, expectedPower: 'Off' });
+  });
+}
+
 /**
- * Remembered when it is sent, not when it is answered: if the answer is lost, or is an error of a BMC that did it all
- * the same, the machine is about to change, and asking again at once could hit it twice.
+ * The request is recorded when it is sent: if the response is lost, or is an error after the BMC executed the reset, the
+ * machine is about to change, and a second request could reset it twice.
  */
 async function requestPower(
   reconcile: ServerReconcile,
@@ -34,41 +68,4 @@ async function requestPower(
     if (error.code === 'PowerMismatch') memory.invalidate();
     throw error;
   }
-}
-
-/** What the BMC is told for each method, the first that it takes: iPXE is loaded over either, and starts a UKI too. */
-const targetsOf: Readonly<Record<string, readonly NetworkTarget[]>> = {
-  iPXE: ['Pxe', 'UefiHttp'],
-  UefiHttp: ['UefiHttp', 'Pxe'],
-};
-
-/** Other boot services do not say how; v0.7.0 always asks for PXE. */
-const usualTargets: readonly NetworkTarget[] = ['Pxe', 'UefiHttp'];
-
-/** The override is set just before the power-on that consumes it, so that no other reboot can pick it up. */
-export async function networkBoot(reconcile: ServerReconcile): Promise<void> {
-  const uri = await systemUriOf(reconcile);
-  await requestPower(reconcile, { target: 'On' }, async (bmc, options) => {
-    const memory = memoryOf(reconcile);
-    memory.overrideCleared = false;
-    const { bootMethod = '' } = reconcile.facts;
-    const { target, rejections } = await networkBootOnce(
-      bmc,
-      uri,
-      targetsOf[bootMethod] ?? usualTargets,
-      onlyTo(reconcile),
-    );
-    for (const { message } of rejections)
-      reconcile.warn('BootTargetRefused', `${message}. It boots from ${target} instead`);
-    const onSend = () => {
-      options.onSend?.();
-      if (memory.firstBoot !== undefined) memory.firstBoot = { ...memory.firstBoot, requested: true };
-    };
-    await resetSystem(bmc, uri, 'On', { ...options, onSend, expectedPower: 'Off' });
-  });
-}
-
-export async function diskBoot(reconcile: ServerReconcile): Promise<void> {
-  const uri = await systemUriOf(reconcile);
-  await requestPower(reconcile, { target: 'On' }, (bmc, options) => resetSystem(bmc, uri, 'On', options));
 }

@@ -22,10 +22,10 @@ const server: Server = {
   metadata: { name: 'one', uid: 'one' },
   spec: { systemUUID: 'a', systemURI: '/redfish/v1/Systems/1', bmcRef: { name: 'bmc' } },
 };
-// Of a look only the power is of interest here.
+// Only the power state is used here.
 const systemState = (powerState: 'On' | 'Off') => ({ powerState }) as SystemState;
 
-/** A server behind a ready BMC, and time that is moved by hand. */
+/** A server with a ready BMC, and a clock that the test advances. */
 function behindReadyBmc() {
   let now = 1_000_000;
   let resourceVersion = 0;
@@ -68,7 +68,11 @@ function behindReadyBmc() {
     observes: (powerState: 'On' | 'Off') => memory.record(systemState(powerState), now),
     isStable: (powerState: 'On' | 'Off') => memory.isStableAt(powerState, now),
     pass: (ms: number) => (now += ms),
-    facts: () => ({ ...bmcFacts(server, context), ...powerFacts(server, memory, now, context) }),
+    facts: () => {
+      const bmc = bmcFacts(server, context);
+      memory.resetIfConnectionChanged(bmc.connection);
+      return { ...bmc, ...powerFacts(server, memory, now, context) };
+    },
   };
 }
 
@@ -87,7 +91,7 @@ const otherWays: [what: string, change: (rack: Rack) => void][] = [
   ],
 ];
 for (const [what, change] of otherWays) {
-  test(`over ${what} a machine counts as not yet seen, although its BMC still stands there as ready`, () => {
+  test(`a machine behind ${what} counts as not observed, although its BMC still reports Enabled`, () => {
     const rack = behindReadyBmc();
     rack.facts();
     rack.observes('Off');
@@ -102,7 +106,7 @@ for (const [what, change] of otherWays) {
   });
 }
 
-test('a server whose system its BMC cannot give is held still and says so, until the BMC gives it again', () => {
+test('a server stays untouched while its BMC cannot return its system, and its condition reports that', () => {
   const rack = behindReadyBmc();
   const { connection } = rack.facts();
   assert.ok(connection);
@@ -125,7 +129,7 @@ test('a server whose system its BMC cannot give is held still and says so, until
   assert.equal(rack.facts().bmc.isReachable, true);
 });
 
-test('an address that is gone for a while and comes back leads to the same machine', () => {
+test('the observation survives when the same address disappears and returns', () => {
   const rack = behindReadyBmc();
   rack.facts();
   rack.observes('Off');
@@ -135,7 +139,7 @@ test('an address that is gone for a while and comes back leads to the same machi
   assert.equal(rack.facts().powerSeenMsAgo, 0);
 });
 
-test('what goes on at the same machine is not forgotten with its address', () => {
+test('power state and transition of the same machine survive a change of the connection', () => {
   const rack = behindReadyBmc();
   rack.facts();
   rack.observes('On');
@@ -149,7 +153,7 @@ test('what goes on at the same machine is not forgotten with its address', () =>
   assert.equal(rack.facts().transition?.target, 'Off', 'it is still shutting down');
 });
 
-test("a loss of power that falls together with another password is still nobody's doing", () => {
+test('a loss of power during a password change counts as unrequested', () => {
   const rack = behindReadyBmc();
   rack.facts();
   rack.observes('On');

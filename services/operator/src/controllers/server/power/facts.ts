@@ -7,9 +7,9 @@ import { seconds } from '@metal/kube/runtime/durations.ts';
 
 export interface PowerFacts {
   readonly power: PowerState;
-  /** Since the last look at the machine; undefined before the first. */
+  /** Time since the last observation; undefined before the first. */
   readonly powerSeenMsAgo: number | undefined;
-  /** How long it has been seen in this power state. */
+  /** How long this power state has been observed. */
   readonly powerForMs: number;
   readonly powerCause: PowerCause;
   readonly nextPollInMs: number;
@@ -24,9 +24,10 @@ export interface PowerFacts {
     | undefined;
   readonly powerTimeoutMs: number;
   readonly maxPowerAttempts: number;
+  readonly enforcePowerOff: boolean;
 }
 
-/** The pause between looks at a changing power state starts here and doubles up to the polling interval. */
+/** The pause between two polls of a changing power state; doubles up to the polling interval. */
 const firstPollAfterMs = 500;
 
 export function powerFacts(
@@ -59,8 +60,9 @@ export function powerFacts(
           },
     powerTimeoutMs: config.powerTimeoutMs,
     maxPowerAttempts: config.powerAttempts,
+    enforcePowerOff: config.enforcePowerOff,
   };
 }
 
-/** Power is never changed on what was true at the last resync: the look before the deed is this young. */
+/** A change is requested only after an observation that is younger than this; the last resync is too old for that. */
 export const freshForMs = seconds(10);

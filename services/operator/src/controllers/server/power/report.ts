@@ -2,7 +2,7 @@ import { condition, type Explanation, type ReportedCondition } from '../../ready
 import type { ServerFacts } from '../types.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 
-/** The two power conditions of v0.7.0, with a coherent False. They appear with the first change of power. */
+/** The two power conditions of v0.7.0. They appear with the first power change and become False when it is done. */
 export function powerConditions(server: Server, { transition, power }: ServerFacts): ReportedCondition[] {
   const poweringOn = transition?.target === 'On';
   const poweringOff = transition?.target === 'Off';

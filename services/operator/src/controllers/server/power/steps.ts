@@ -1,22 +1,23 @@
+import { act, go, wait } from '@metal/kube/controller/decide.ts';
 import { seconds } from '@metal/kube/runtime/durations.ts';
-import { act, type Decision, go, wait } from '@metal/kube/controller/decide.ts';
 import { driftMs } from '../../../bmc-connections/observed-state.ts';
-import type { ServerAction, ServerFacts, Step } from '../types.ts';
-import { freshForMs } from './facts.ts';
 import { blocker } from '../bmc/steps.ts';
 import type { ServerReason } from '../reasons.ts';
+import type { ServerAction, ServerFacts, Step } from '../types.ts';
+import { freshForMs } from './facts.ts';
 
-export type PowerDecision = Decision<'Error', ServerAction, ServerReason>;
 type PowerTarget = 'On' | 'Off';
+type Transition = NonNullable<ServerFacts['transition']>;
 
 export interface PowerGoal {
   readonly target: PowerTarget;
   readonly reason: ServerReason;
-  /** How a machine is started; only asked when the target is On. */
+  /** How a machine is started; used only when the target is On. */
   readonly start?: 'networkBoot' | 'diskBoot';
   /**
-   * What follows cannot be taken back, so the machine must have been seen in this state just now (young), or also for
-   * some time if it was so at the first look of this process: an earlier process may have asked for a change (sure).
+   * Needed where the next step cannot be undone. fresh: the state was observed within the last ten seconds. stable: in
+   * addition, a state that this process found at its first observation must have lasted for some time, as an earlier
+   * process may have requested a change.
    */
   readonly confirmation?: 'fresh' | 'stable';
   /** An operating system that ignores the shutdown may be forced off. */
@@ -24,13 +25,13 @@ export interface PowerGoal {
 }
 
 /**
- * The next step towards a power state, or undefined when the machine has been seen in it. Starts a change, looks with
- * growing pauses, escalates a shutdown that is ignored to a forced one, asks again for a start that did not happen, and
- * gives up after some tries.
+ * The next step towards a power state, or undefined when the machine was observed in it. Starts a change, polls with
+ * growing pauses, forces a machine off that ignores the shutdown, repeats a power-on that did not happen, and gives up
+ * after some attempts.
  */
-export function ensurePower(server: ServerFacts, goal: PowerGoal): PowerDecision | undefined {
+export function ensurePower(server: ServerFacts, goal: PowerGoal): Step<'Error'> | undefined {
   const changing = server.transition?.target === goal.target ? server.transition : undefined;
-  if (changing === undefined) return startFromHere(server, goal);
+  if (changing === undefined) return startTransition(server, goal);
   if (server.nextPollInMs <= 0) return act('observe', 'PowerNotYetConfirmed');
   if (changing.sinceRequestMs >= server.powerTimeoutMs) return escalate(server, changing, goal);
   const requested = `asked at ${changing.since}${changing.forced ? ', by force' : ''}; the BMC reports ${server.power}`;
@@ -42,7 +43,7 @@ export function ensurePower(server: ServerFacts, goal: PowerGoal): PowerDecision
   );
 }
 
-function startFromHere(server: ServerFacts, goal: PowerGoal): PowerDecision | undefined {
+function startTransition(server: ServerFacts, goal: PowerGoal): Step<'Error'> | undefined {
   const { target, reason } = goal;
   if (server.power === target)
     return server.transition === undefined
@@ -60,8 +61,10 @@ function startFromHere(server: ServerFacts, goal: PowerGoal): PowerDecision | un
   return act(actionOf(goal), reason);
 }
 
-function awaitConfirmation({ powerCause, powerForMs, powerSeenMsAgo }: ServerFacts, goal: PowerGoal) {
-  const { target, confirmation } = goal;
+function awaitConfirmation(
+  { powerCause, powerForMs, powerSeenMsAgo }: ServerFacts,
+  { target, confirmation }: PowerGoal,
+): Step | undefined {
   if (confirmation === undefined) return undefined;
   if (confirmation === 'stable' && powerCause === 'unknown' && powerForMs < driftMs)
     return wait(
@@ -73,14 +76,15 @@ function awaitConfirmation({ powerCause, powerForMs, powerSeenMsAgo }: ServerFac
 }
 
 /**
- * The opposite was asked for and has not shown yet: the machine is about to leave the wanted state. It is taken back
- * when it arrives, or by force when it never does, so that no late power-on surprises the next owner.
+ * The opposite was requested before and is not observed yet: the machine may leave the desired state at any moment. The
+ * change is reversed when it is observed, or by force after the power timeout, so that no late power-on surprises the
+ * next claim.
  */
 function awaitOppositeTransition(
   server: ServerFacts,
   goal: PowerGoal,
-  { sinceRequestMs, since, target: opposite }: NonNullable<ServerFacts['transition']>,
-): PowerDecision {
+  { sinceRequestMs, since, target: opposite }: Transition,
+): Step {
   if (server.nextPollInMs <= 0) return act('observe', 'PowerNotYetConfirmed');
   if (sinceRequestMs >= server.powerTimeoutMs)
     return act(goal.target === 'Off' ? 'forceOff' : actionOf(goal), 'PowerChangeNeverShowed');
@@ -93,6 +97,7 @@ function awaitOppositeTransition(
 
 const actionOf = ({ target, start = 'diskBoot' }: PowerGoal): ServerAction => (target === 'Off' ? 'powerOff' : start);
 
+/** Unless the goal decides it, only the machine of a claim is not forced off. */
 const mayForce = ({ claim, enforcePowerOff }: ServerFacts, goal: PowerGoal): boolean =>
   goal.mayForce ?? (claim.binding !== 'bound' || enforcePowerOff);
 
@@ -101,11 +106,7 @@ function escalationOf(server: ServerFacts, goal: PowerGoal): string {
   return mayForce(server, goal) ? 'forced off' : 'reported';
 }
 
-function escalate(
-  server: ServerFacts,
-  changing: NonNullable<ServerFacts['transition']>,
-  goal: PowerGoal,
-): PowerDecision {
+function escalate(server: ServerFacts, changing: Transition, goal: PowerGoal): Step<'Error'> {
   if (goal.target === 'Off' && !mayForce(server, goal)) {
     return wait(
       seconds(30),
@@ -128,8 +129,8 @@ function escalate(
   );
 }
 
-/** Nobody's machine does not run on after it failed; a tenant's machine and an unknown state are not touched. */
-export function switchFailedOff(server: ServerFacts): Step | undefined {
+/** In Error, a machine without a claim is powered off. The machine of a claim, or one in an unknown state, is not touched. */
+export function ensureFailedOff(server: ServerFacts): Step | undefined {
   const { bmc, claim, failure, transition, maxPowerAttempts } = server;
   if (!bmc.isReachable || claim.binding === 'bound' || failure?.reason === 'UnknownState') return undefined;
   if (transition !== undefined && transition.attempts >= maxPowerAttempts) return undefined;

@@ -3,14 +3,14 @@ import { isPaused } from '@metal/api/wire/paused.ts';
 import { StaleDecision } from '../../../errors.ts';
 import type { ServerReconcile } from '../machine.ts';
 
-/** An API server that hangs does not hold up the turn for longer. */
+/** An API server that does not respond delays the power-off no longer than this. */
 const deadlineMs = 10_000;
 
 /**
- * A cache may be late by minutes without an error. Before a machine is switched off, the API server is asked who has it now.
- * Not cut off with the turn: a power-off that was begun is carried through.
+ * A cache may lag by minutes without an error. Before a machine is powered off, its claim and its maintenance are read from
+ * the API server. The read is not aborted with the reconcile, as a power-off in progress is completed.
  *
- * @throws StaleDecision when the Server is not what was judged; KubeError when the API server cannot be asked.
+ * @throws StaleDecision when the Server differs from the decided one; KubeError when the API server cannot be read.
  */
 export async function verifyOwnership({ object, context }: ServerReconcile): Promise<void> {
   const { name } = object.metadata;
@@ -22,7 +22,7 @@ export async function verifyOwnership({ object, context }: ServerReconcile): Pro
   );
 }
 
-/** Whose the server has become, in words; undefined when nothing has changed about that. */
+/** Describes the change of ownership, pause or deletion since the decision; undefined if there is none. */
 export function changeSince(observed: Server, live: Server | undefined): string | undefined {
   if (live === undefined || live.metadata.uid !== observed.metadata.uid) return 'it was deleted';
   if (live.metadata.deletionTimestamp !== undefined && observed.metadata.deletionTimestamp === undefined)
@@ -36,6 +36,6 @@ export function changeSince(observed: Server, live: Server | undefined): string 
   return undefined;
 }
 
-/** A reference of v0.7.0 has no UID. */
+/** References of v0.7.0 have no UID. */
 const nameOf = (ref: { namespace?: string; name?: string; uid?: string | undefined } | undefined): string =>
   ref === undefined ? 'none' : `${ref.namespace}/${ref.name}${ref.uid === undefined ? '' : ` (${ref.uid})`}`;

@@ -3,7 +3,7 @@ import type { SettingFacts } from './facts.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 
-/** As it was before anybody had the machine: what is seen later may be the work of a claim. */
+/** Recorded before the first claim; a claim may change the order later. Cleanup restores it. */
 export function firstBootOrder({ status }: Server, { seenBootOrder, cleanup, claim }: ServerFacts, phase: ServerPhase) {
   const isFirst = (phase === 'Initial' || phase === 'Discovery') && !cleanup.needed && claim.binding === 'unbound';
   const seen = isFirst && (seenBootOrder?.length ?? 0) > 0 ? seenBootOrder : undefined;
@@ -17,7 +17,7 @@ export function settingConditions(server: Server, { light, bootOrder }: ServerFa
   ];
 }
 
-/** Only where something is wanted. */
+/** Present only while the setting is specified. */
 function settingCondition(
   server: Server,
   type: string,

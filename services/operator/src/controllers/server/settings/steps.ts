@@ -1,8 +1,8 @@
-import type { ServerFacts, ServerPhase, Step } from '../types.ts';
-import { freshForMs } from '../power/facts.ts';
 import { act } from '@metal/kube/controller/decide.ts';
+import { freshForMs } from '../power/facts.ts';
+import type { ServerFacts, ServerPhase, Step } from '../types.ts';
 
-/** Settings are sent once per wish, to a machine that has been looked at. Nothing is done to what is parked. */
+/** A desired setting is sent once, after a fresh observation of the machine. Nothing is sent to a parked server. */
 export function settingsStep(name: ServerPhase, server: ServerFacts): Step | undefined {
   if (name === 'Parked' || !server.bmc.isReachable || server.powerSeenMsAgo === undefined) return undefined;
   const { light, bootOrder } = server;

@@ -4,17 +4,18 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Inventory, MissingPart } from '@metal/redfish/resources/inventory.ts';
 import type { SystemState } from '@metal/redfish/resources/systems.ts';
 import { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { hardwareFields, networkInterfacesBefore } from './hardware-report.ts';
 import { inventoryCondition } from '../../inventory-condition.ts';
-import { unreportedHardware } from './hardware-facts.ts';
+import { forgetReportedHardware } from '../memory.ts';
 import { calmServer } from '../table.rows.ts';
+import { hardwareFacts } from './hardware-facts.ts';
+import { hardwareFields } from './report.ts';
 
 const at = 1_000;
 const drive = { name: 'Disk 0', capacityBytes: 2 ** 40, mediaType: 'SSD', type: undefined, vendor: 'Fabrikam' };
 const processor = { id: 'CPU1', type: 'CPU', architecture: 'x86', instructionSet: undefined, manufacturer: 'Contoso' };
 const card = { id: 'NIC1', name: undefined, macAddress: '02:00:00:00:00:01', speedMbps: 1_000 };
 const hardware: Inventory = {
-  // Of the system only this is told.
+  // The other properties of the system are not used here.
   system: { manufacturer: 'Contoso', model: 'X1', memoryGiB: 64 } as SystemState,
   processors: [{ ...processor, model: 'Y', maxSpeedMHz: 2_400, totalCores: 8, totalThreads: 16 }],
   storages: [{ name: 'RAID', drives: [{ ...drive, model: 'Z', state: 'Enabled' }], volumes: [] }],
@@ -30,13 +31,12 @@ const serverWith = (status?: Server['status']): Server => ({
   ...(status === undefined ? {} : { status }),
 });
 
-/** The server as it comes back after what is said of it was written. */
+/** The server after its status was written. */
 function withReported(server: Server, read: Inventory): Server {
   const facts = { ...calmServer, hardware: read };
   const status = {
     state: 'Initial',
     ...hardwareFields(server, facts),
-    networkInterfaces: networkInterfacesBefore(server, facts),
     conditions: inventoryCondition(server, read.missing),
   };
   return serverWith(JSON.parse(JSON.stringify(status)) as Server['status']);
@@ -48,18 +48,23 @@ function memoryOf(value: Inventory): ObservedSystem {
   return memory;
 }
 
-test('hardware is remembered until the status says it, and after that when it was read', () => {
+function unreportedHardware(server: Server, memory: ObservedSystem): Inventory | undefined {
+  forgetReportedHardware(server, memory, undefined);
+  return hardwareFacts(server, memory, at).hardware;
+}
+
+test('hardware is kept in memory until the status holds it; the time of reading stays', () => {
   const memory = memoryOf(hardware);
   assert.equal(unreportedHardware(serverWith(), memory), hardware);
   assert.equal(unreportedHardware(serverWith({ state: 'Initial', manufacturer: 'Contoso' }), memory), hardware);
   const server = withReported(serverWith(), hardware);
   assert.equal(unreportedHardware(server, memory), undefined);
   assert.deepEqual(memory.inventory, { at });
-  assert.deepEqual(withReported(server, hardware).status, server.status, 'what is reported stays the same');
+  assert.deepEqual(withReported(server, hardware).status, server.status, 'another report changes nothing');
   assert.equal(server.status?.storages?.[0]?.drives?.[0]?.capacity, '1Ti');
 });
 
-test('cards that the status does not know of are remembered', () => {
+test('network interfaces are kept in memory until the status lists interfaces', () => {
   const memory = memoryOf(hardware);
   const { networkInterfaces: _none, ...status } = withReported(serverWith(), hardware).status ?? {};
   assert.equal(unreportedHardware(serverWith(status), memory), hardware);
@@ -67,7 +72,7 @@ test('cards that the status does not know of are remembered', () => {
   assert.equal(unreportedHardware(serverWith({ ...status, networkInterfaces: reported }), memory), undefined);
 });
 
-test('hardware that has changed is told, also what is no longer there', () => {
+test('changed hardware is reported, also removed parts', () => {
   const server = withReported(serverWith(), hardware);
   const [unit] = hardware.storages;
   assert.ok(unit);
@@ -83,7 +88,7 @@ test('hardware that has changed is told, also what is no longer there', () => {
   }
 });
 
-test('a BMC that tells nothing of the machine has told that', () => {
+test('an empty inventory is reported as empty', () => {
   const nothing: Inventory = {
     ...hardware,
     system: {} as SystemState,
@@ -94,7 +99,7 @@ test('a BMC that tells nothing of the machine has told that', () => {
   const memory = memoryOf(nothing);
   const server = withReported(serverWith(), nothing);
   assert.equal(unreportedHardware(server, memory), undefined);
-  assert.deepEqual(server.status?.processors, [], 'by which it is known to have been read');
+  assert.deepEqual(server.status?.processors, [], 'the empty list records that it was read');
 });
 
 const member = (part: string, path: string): MissingPart => ({
@@ -139,22 +144,22 @@ const unread: [what: string, read: Partial<Inventory>, expected: ReturnType<type
   ],
 ];
 for (const [what, read, expected] of unread) {
-  test(`${what} that cannot be read: the rest is told, and what is missing stays as it was`, () => {
+  test(`${what} that cannot be read stays as reported before, and the rest is updated`, () => {
     const before = withReported(serverWith(), full);
     assert.deepEqual(namesIn(before), all);
     const value = { ...full, ...read };
     const memory = memoryOf(value);
-    assert.equal(unreportedHardware(before, memory), value, 'that something is missing is not said yet');
+    assert.equal(unreportedHardware(before, memory), value, 'the condition does not report the missing part yet');
     const after = withReported(before, value);
     assert.deepEqual(namesIn(after), expected);
     assert.equal(after.status?.conditions?.[0]?.status, 'False');
-    assert.equal(unreportedHardware(after, memory), undefined, 'now it is');
-    assert.deepEqual(withReported(after, value).status, after.status, 'and stays the same');
+    assert.equal(unreportedHardware(after, memory), undefined, 'the condition reports it');
+    assert.deepEqual(withReported(after, value).status, after.status, 'another report changes nothing');
     assert.deepEqual(namesIn(withReported(after, full)), all);
   });
 }
 
-test('what could never be read is not told, and comes with the first reading that has it', () => {
+test('a part that was never read is absent until the first successful reading', () => {
   const missing = [member('processors', '/2'), member('network interfaces', '/nic2')];
   const first = withReported(serverWith(), { ...full, processors: cpus('1', '3'), missing });
   assert.equal(namesIn(first).processors, '1,3');
@@ -168,7 +173,7 @@ test('what could never be read is not told, and comes with the first reading tha
   assert.partialDeepStrictEqual(second.status?.conditions, [{ type: 'InventoryComplete', status: 'True' }]);
 });
 
-test('a fraction of memory is told as it is', () => {
+test('a fraction of a GiB of memory is reported exactly', () => {
   const of = (memoryGiB: number) => withReported(serverWith(), { ...hardware, system: { memoryGiB } as SystemState });
   assert.deepEqual(
     [of(31.5), of(64)].map(({ status }) => status?.totalSystemMemory),

@@ -2,33 +2,12 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import type { Inventory } from '@metal/redfish/resources/inventory.ts';
 import { wasIncomplete } from '../../inventory-condition.ts';
-import type { ServerFacts } from '../types.ts';
 import { keepUnreadParts } from './unread-parts.ts';
 
 type Status = NonNullable<Server['status']>;
 
-/** Hardware as the BMC tells it. What this process has not read itself stays as an earlier one reported it. */
-export function hardwareFields({ status }: Server, { hardware, led, bootTargets }: ServerFacts): Partial<Status> {
-  const seen = {
-    indicatorLED: led ?? status?.indicatorLED,
-    bootTargets: bootTargets === undefined ? status?.bootTargets : [...bootTargets],
-  };
-  const kept = {
-    manufacturer: status?.manufacturer,
-    model: status?.model,
-    sku: status?.sku,
-    serialNumber: status?.serialNumber,
-    biosVersion: status?.biosVersion,
-    totalSystemMemory: status?.totalSystemMemory,
-    processors: status?.processors,
-    storages: status?.storages,
-    ...seen,
-  };
-  return hardware === undefined ? kept : { ...kept, ...fieldsOf(hardware, status), ...seen };
-}
-
-/** Of a machine: what could not be read of it stays as it is in the status. */
-export function fieldsOf(inventory: Inventory, before: Status | undefined): Partial<Status> {
+/** Parts that could not be read stay as they are in the status. */
+export function inventoryFields(inventory: Inventory, before: Status | undefined): Partial<Status> {
   const { system } = inventory;
   return {
     manufacturer: system.manufacturer,
@@ -69,7 +48,7 @@ const quantityOrNone = (bytes: number | undefined): string | undefined =>
   bytes === undefined ? undefined : binaryQuantity(bytes);
 
 /** Canonical Kubernetes quantity: the largest binary suffix that leaves a whole number. */
-export function binaryQuantity(bytes: number): string {
+function binaryQuantity(bytes: number): string {
   const suffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'];
   let value = bytes;
   let step = 0;
@@ -81,30 +60,27 @@ export function binaryQuantity(bytes: number): string {
 }
 
 /**
- * Before the first report of the probe: as they were told, and those that could not be read when they were. None that are known
- * is taken away: DHCP and the boot service may be at work for it.
+ * Before the first report of the probe: the interfaces of the status, and those that the BMC lists only now. Known ones are
+ * not removed: DHCP and the boot service may just be serving them.
  */
-export function networkInterfacesBefore(
-  server: Server,
-  facts: Pick<ServerFacts, 'hardware'>,
-): Status['networkInterfaces'] {
+export function networkInterfacesBefore(server: Server, hardware: Inventory | undefined): Status['networkInterfaces'] {
   const known = server.status?.networkInterfaces;
-  const cards = networkInterfacesOfBmc(facts);
+  const cards = networkInterfacesOfBmc(hardware);
   if (known === undefined || cards === undefined || !wasIncomplete(server)) return known ?? cards;
   const addresses = new Set(known.map(({ macAddress }) => macAddress));
   return [...known, ...cards.filter(({ macAddress }) => !addresses.has(macAddress))];
 }
 
-/** What DHCP and the boot service know the machine by. */
-function networkInterfacesOfBmc({ hardware }: Pick<ServerFacts, 'hardware'>): Status['networkInterfaces'] {
+/** DHCP and the boot service recognise the machine by these addresses. */
+function networkInterfacesOfBmc(hardware: Inventory | undefined): Status['networkInterfaces'] {
   const cards = hardware?.networkInterfaces.flatMap(({ id, name, macAddress }) =>
     macAddress === undefined ? [] : [{ name: name ?? id ?? macAddress, macAddress }],
   );
-  // Some BMCs learn of them from the first start of the machine only.
+  // Some BMCs list them only after the first start of the machine.
   return cards?.length === 0 ? undefined : cards;
 }
 
-/** Interfaces as the probe saw them, with their LLDP neighbours. */
+/** The interfaces of a probe report, with their LLDP neighbours. */
 export function networkInterfacesOf(report: ProbeReport): NonNullable<Status['networkInterfaces']> {
   const neighbours = new Map(report.lldp.map(({ name, neighbors }) => [name, neighbors]));
   return report.networkInterfaces.map(({ name, macAddress, carrierStatus, ipAddresses, ipAddress }) => ({
