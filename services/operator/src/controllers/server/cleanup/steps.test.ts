@@ -44,8 +44,8 @@ const retry = { kind: 'retry', value: 'retry' } as const;
 type Line = [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, decided: string];
 
 const lines: Line[] = [
-  ['a claim that let go', 'Reserved', { cleanup: unclean() }, 'go Cleanup'],
-  ['a claim that let go, by policy None', 'Reserved', { cleanup: unclean({ policy: nothing }) }, 'go Available'],
+  ['a released claim', 'Reserved', { cleanup: unclean() }, 'go Cleanup'],
+  ['a released claim with policy None', 'Reserved', { cleanup: unclean({ policy: nothing }) }, 'go Available'],
   ['the end of a review', 'Released', { cleanup: unclean() }, 'go Cleanup'],
   ['the end of parking', 'Parked', { cleanup: unclean(), hardwareSeenMsAgo: 0 }, 'go Cleanup'],
   ['a discovery', 'Discovery', { cleanup: unclean(), report: 'fresh' }, 'go Cleanup'],
@@ -55,20 +55,20 @@ const lines: Line[] = [
   ['a retry of a clean server', 'Error', { operation: retry }, 'go Initial'],
   ['a claim reference', 'Cleanup', { cleanup: unclean(), claim: lostClaim }, 'wait CleanupHeldByClaim'],
   [
-    'a claim reference, and a place',
+    'a claim reference on an admitted server',
     'Cleanup',
     { cleanup: unclean(admitted), claim: lostClaim },
     'wait CleanupHeldByClaim',
   ],
   [
-    'a claim reference, and an order',
+    'a claim reference during an attempt',
     'Cleanup',
     { cleanup: unclean(underWay), claim: lostClaim },
     'act recordHeldEvent',
   ],
-  ['a claim reference, and success', 'Cleanup', { ...done(), claim: lostClaim }, 'act recordHeldEvent'],
+  ['a claim reference after a success', 'Cleanup', { ...done(), claim: lostClaim }, 'act recordHeldEvent'],
   [
-    'a claim reference, and an order, told',
+    'a claim reference that an event has reported',
     'Cleanup',
     {
       cleanup: unclean({ ...underWay, lastHeldMessage: heldMessage({ claim: lostClaim, cleanup: unclean(underWay) }) }),
@@ -77,144 +77,219 @@ const lines: Line[] = [
     'wait CleanupHeldByClaim',
   ],
   [
-    'a reference that went',
+    'a claim reference that was cleared',
     'Cleanup',
     { cleanup: unclean({ ...underWay, withdrawn: true }) },
     'wait CleanupBeginsAnew',
   ],
   [
-    'a reference that went, after long silence in the last attempt',
+    'a claim reference that was cleared after the timeout of the last attempt',
     'Cleanup',
     { cleanup: unclean({ ...underWay, withdrawn: true, attempt: 3, noProgressForMs: minutes(60) }), failure },
     'wait CleanupBeginsAnew',
   ],
-  ['what an earlier Server was', 'Cleanup', { cleanup: unclean({ marksEarlierServer: true }) }, 'act removeBmcMark'],
-  ['a running machine', 'Cleanup', on, 'act powerOff'],
-  ['an old look', 'Cleanup', { cleanup: unclean(), powerSeenMsAgo: minutes(2) }, 'act observe'],
-  ['a power-on under way', 'Cleanup', { cleanup: unclean(), transition: poweringOn(0) }, 'wait PowerChangeUnderWay'],
-  ['an override of who knows whom', 'Cleanup', { cleanup: unclean({ overrideCleared: false }) }, 'act clearOverride'],
-  ['a boot of before', 'Cleanup', { cleanup: unclean({ otherBootLeft: true }) }, 'act clearBoot'],
-  ['a boot of somebody else', 'Cleanup', { cleanup: unclean(), foreignProbeBoot: 'taken' }, 'wait ProbeBootNameTaken'],
-  ['disks that nobody knows', 'Cleanup', { cleanup: unclean({ disksKnown: false }) }, 'go Initial'],
-  ['a free place', 'Cleanup', { cleanup: unclean() }, 'act admitCleanup'],
-  ['a state that is not written', 'Cleanup', { cleanup: unclean({ queue: undefined }) }, 'wait CleanupNeeded'],
-  ['no free place', 'Cleanup', queued({ running: 10 }), 'wait CleanupQueued'],
-  ['places for those before only', 'Cleanup', queued({ running: 8, ahead: 2 }), 'wait CleanupQueued'],
-  ['a place behind those before', 'Cleanup', queued({ running: 7, ahead: 2 }), 'act admitCleanup'],
   [
-    'a free place that another replica gives',
+    'the mark of an earlier Server at the BMC',
+    'Cleanup',
+    { cleanup: unclean({ marksEarlierServer: true }) },
+    'act removeBmcMark',
+  ],
+  ['a running machine', 'Cleanup', on, 'act powerOff'],
+  ['an old observation', 'Cleanup', { cleanup: unclean(), powerSeenMsAgo: minutes(2) }, 'act observe'],
+  ['a power-on under way', 'Cleanup', { cleanup: unclean(), transition: poweringOn(0) }, 'wait PowerChangeUnderWay'],
+  [
+    'a boot override of unknown origin',
+    'Cleanup',
+    { cleanup: unclean({ overrideCleared: false }) },
+    'act clearOverride',
+  ],
+  [
+    'a boot configuration of an earlier attempt',
+    'Cleanup',
+    { cleanup: unclean({ otherBootLeft: true }) },
+    'act clearBoot',
+  ],
+  [
+    'a boot configuration of another owner',
+    'Cleanup',
+    { cleanup: unclean(), foreignProbeBoot: 'taken' },
+    'wait ProbeBootNameTaken',
+  ],
+  ['a server without a known inventory', 'Cleanup', { cleanup: unclean({ disksKnown: false }) }, 'go Initial'],
+  ['a free place in the limits', 'Cleanup', { cleanup: unclean() }, 'act admitCleanup'],
+  [
+    'a state that the status does not hold yet',
+    'Cleanup',
+    { cleanup: unclean({ queue: undefined }) },
+    'wait CleanupNeeded',
+  ],
+  ['a full limit', 'Cleanup', queued({ running: 10 }), 'wait CleanupQueued'],
+  ['free places for servers ahead only', 'Cleanup', queued({ running: 8, ahead: 2 }), 'wait CleanupQueued'],
+  ['a free place behind the servers ahead', 'Cleanup', queued({ running: 7, ahead: 2 }), 'act admitCleanup'],
+  [
+    'a free place that the leader assigns',
     'Cleanup',
     { cleanup: unclean({ isAdmittedByLeader: true }) },
     'wait CleanupQueued',
   ],
-  ['no room to start one more', 'Cleanup', queued({ available: 2, ahead: 2 }), 'wait CleanupQueued'],
-  ['room for those before and itself', 'Cleanup', queued({ available: 3, ahead: 2 }), 'act admitCleanup'],
-  ['a full hour', 'Cleanup', queued({ startedInHour: 60 }), 'wait CleanupQueued'],
-  ['a place that is not written down', 'Cleanup', { cleanup: unclean({ admitted: true }) }, 'wait CleanupStarts'],
-  ['a place', 'Cleanup', { cleanup: unclean(admitted) }, 'act prepareCleanupBoot'],
-  ['half a boot', 'Cleanup', half(), 'act prepareCleanupBoot'],
-  ['a boot in preparation', 'Cleanup', booting({ state: 'Pending' }), 'wait WaitingForBootConfiguration'],
-  ['a boot that cannot be', 'Cleanup', booting({ state: 'Error' }), 'wait BootConfigurationFailed'],
-  ['a boot', 'Cleanup', booting({}), 'act networkBoot'],
-  ['a machine that boots', 'Cleanup', { ...booting({}), power: 'On' }, 'wait WaitingForEraser'],
-  ['an eraser', 'Cleanup', { ...withReport('Running'), power: 'On' }, 'wait ErasingDisks'],
-  ['an eraser without power', 'Cleanup', withReport('Running'), 'act networkBoot'],
+  ['a full limit of starts', 'Cleanup', queued({ available: 2, ahead: 2 }), 'wait CleanupQueued'],
+  ['free starts for the servers ahead and this one', 'Cleanup', queued({ available: 3, ahead: 2 }), 'act admitCleanup'],
+  ['a full hourly limit', 'Cleanup', queued({ startedInHour: 60 }), 'wait CleanupQueued'],
+  [
+    'an admission that the status does not hold yet',
+    'Cleanup',
+    { cleanup: unclean({ admitted: true }) },
+    'wait CleanupStarts',
+  ],
+  ['an admission', 'Cleanup', { cleanup: unclean(admitted) }, 'act prepareCleanupBoot'],
+  ['an incomplete boot configuration', 'Cleanup', half(), 'act prepareCleanupBoot'],
+  ['a pending boot configuration', 'Cleanup', booting({ state: 'Pending' }), 'wait WaitingForBootConfiguration'],
+  ['a failed boot configuration', 'Cleanup', booting({ state: 'Error' }), 'wait BootConfigurationFailed'],
+  ['a ready boot configuration', 'Cleanup', booting({}), 'act networkBoot'],
+  ['a booting machine', 'Cleanup', { ...booting({}), power: 'On' }, 'wait WaitingForEraser'],
+  ['a running eraser', 'Cleanup', { ...withReport('Running'), power: 'On' }, 'wait ErasingDisks'],
+  ['a running eraser on a machine that is off', 'Cleanup', withReport('Running'), 'act networkBoot'],
   [
     'a disk of two servers',
     'Cleanup',
     { cleanup: unclean({ ...admitted, sharedDisk: { wwid: 'naa.6', serverName: 'other' } }) },
     'wait CleanupAttemptFailed',
   ],
-  ['an eraser that failed', 'Cleanup', withReport('Failed'), 'wait CleanupAttemptFailed'],
-  ['an eraser that is not heard', 'Cleanup', withoutProgress(minutes(30)), 'wait CleanupAttemptFailed'],
+  ['a failed eraser', 'Cleanup', withReport('Failed'), 'wait CleanupAttemptFailed'],
   [
-    'a place that leads nowhere',
+    'an eraser without progress until the timeout',
+    'Cleanup',
+    withoutProgress(minutes(30)),
+    'wait CleanupAttemptFailed',
+  ],
+  [
+    'an admitted attempt that did not start until the timeout',
     'Cleanup',
     { cleanup: unclean({ ...admitted, noProgressForMs: minutes(30) }) },
     'wait CleanupAttemptFailed',
   ],
-  ['an eraser that may be heard', 'Cleanup', withoutProgress(minutes(30) - 1), 'act networkBoot'],
-  ['the last failure', 'Cleanup', { ...withReport('Failed'), failure }, 'go Error'],
-  ['success and power', 'Cleanup', { ...done(), power: 'On' }, 'act powerOff'],
-  ['success', 'Cleanup', done(), 'go Available'],
-  ['success without a certificate', 'Cleanup', reported(), 'act certifyCleanup'],
-  ['success of a machine that did not run', 'Cleanup', reported({ hasRun: 'no' }), 'wait CleanupAttemptFailed'],
-  ['success of a machine that did not run, at last', 'Cleanup', { ...reported({ hasRun: 'no' }), failure }, 'go Error'],
-  ['success of a machine that may have run', 'Cleanup', reported({ hasRun: 'unknown' }), 'act observe'],
+  ['an eraser without progress before the timeout', 'Cleanup', withoutProgress(minutes(30) - 1), 'act networkBoot'],
+  ['the failure of the last attempt', 'Cleanup', { ...withReport('Failed'), failure }, 'go Error'],
+  ['a success with the machine on', 'Cleanup', { ...done(), power: 'On' }, 'act powerOff'],
+  ['a certified success', 'Cleanup', done(), 'go Available'],
+  ['a success without a certificate', 'Cleanup', reported(), 'act certifyCleanup'],
+  ['a success of a machine that did not run', 'Cleanup', reported({ hasRun: 'no' }), 'wait CleanupAttemptFailed'],
   [
-    'success of a machine that may have run, and no BMC',
+    'a success of a machine that did not run in the last attempt',
+    'Cleanup',
+    { ...reported({ hasRun: 'no' }), failure },
+    'go Error',
+  ],
+  ['a success of a machine that may have run', 'Cleanup', reported({ hasRun: 'unknown' }), 'act observe'],
+  [
+    'a success of a machine that may have run, with an unreachable BMC',
     'Cleanup',
     { ...reported({ hasRun: 'unknown' }), bmc: unreachable },
     'wait BMCNotReady',
   ],
   [
-    'success without a start, as it takes none',
+    'a success of an attempt that needs no start',
     'Cleanup',
     bootless({ report: succeeded, hasRun: 'no' }),
     'act certifyCleanup',
   ],
   ['a machine that has not run yet', 'Cleanup', { cleanup: unclean({ ...underWay, hasRun: 'no' }) }, 'act networkBoot'],
-  ['success without a certificate, and power', 'Cleanup', { ...reported(), power: 'On' }, 'act powerOff'],
-  ['success on an old look', 'Cleanup', { ...reported(), powerSeenMsAgo: minutes(2) }, 'act observe'],
-  ['success and an override', 'Cleanup', reported({ overrideCleared: false }), 'act clearOverride'],
-  ['a BIOS to be reset', 'Cleanup', { cleanup: unclean({ ...admitted, bios: { kind: 'due' } }) }, 'act resetBios'],
-  ['a BIOS that took it', 'Cleanup', { cleanup: unclean({ ...admitted, bios: requested }) }, 'act prepareCleanupBoot'],
+  ['a success without a certificate, with the machine on', 'Cleanup', { ...reported(), power: 'On' }, 'act powerOff'],
+  ['a success with an old observation', 'Cleanup', { ...reported(), powerSeenMsAgo: minutes(2) }, 'act observe'],
+  ['a success with a boot override left', 'Cleanup', reported({ overrideCleared: false }), 'act clearOverride'],
+  ['a due BIOS reset', 'Cleanup', { cleanup: unclean({ ...admitted, bios: { kind: 'due' } }) }, 'act resetBios'],
   [
-    'a BIOS that took it, and its boot',
+    'an accepted BIOS reset',
+    'Cleanup',
+    { cleanup: unclean({ ...admitted, bios: requested }) },
+    'act prepareCleanupBoot',
+  ],
+  [
+    'an accepted BIOS reset with a ready boot',
     'Cleanup',
     { cleanup: unclean({ ...underWay, bios: requested }) },
     'act networkBoot',
   ],
   [
-    'a BIOS that does not',
+    'a rejected BIOS reset',
     'Cleanup',
     { cleanup: unclean({ ...admitted, bios: rejected }) },
     'wait CleanupAttemptFailed',
   ],
-  ['success, and a BIOS to look at', 'Cleanup', reported({ bios: requested }), 'act observeBios'],
-  ['success, and a BIOS that takes its time', 'Cleanup', reported({ bios: later }), 'wait BIOSResetPending'],
-  ['success, and a BIOS that never does', 'Cleanup', reported({ bios: never }), 'wait CleanupAttemptFailed'],
-  ['success, and a reset BIOS', 'Cleanup', reported({ bios: reset }), 'act certifyCleanup'],
-  ['success, and the boot order of a claim', 'Cleanup', reported({ bootOrder: due }), 'act restoreBootOrder'],
-  ['success, and a boot order that is sent', 'Cleanup', reported({ bootOrder: sent }), 'wait BootOrderPending'],
-  ['success, and a boot order that is lost', 'Cleanup', reported({ bootOrder: lost }), 'act restoreBootOrder'],
+  ['a success with an unobserved BIOS reset', 'Cleanup', reported({ bios: requested }), 'act observeBios'],
+  ['a success with a pending BIOS reset', 'Cleanup', reported({ bios: later }), 'wait BIOSResetPending'],
   [
-    'success, and a boot order that never shows',
+    'a success with a BIOS reset pending until the timeout',
+    'Cleanup',
+    reported({ bios: never }),
+    'wait CleanupAttemptFailed',
+  ],
+  ['a success with a confirmed BIOS reset', 'Cleanup', reported({ bios: reset }), 'act certifyCleanup'],
+  ['a success with the boot order of a claim', 'Cleanup', reported({ bootOrder: due }), 'act restoreBootOrder'],
+  ['a success with a boot order that was sent', 'Cleanup', reported({ bootOrder: sent }), 'wait BootOrderPending'],
+  ['a success with a boot order that is not shown', 'Cleanup', reported({ bootOrder: lost }), 'act restoreBootOrder'],
+  [
+    'a success with a boot order that is not shown until the timeout',
     'Cleanup',
     reported({ bootOrder: neverShown }),
     'wait CleanupAttemptFailed',
   ],
-  ['a boot order that nobody knows', 'Cleanup', bootless({ bootOrder: rejected }), 'wait CleanupAttemptFailed'],
-  ['the boot order alone', 'Cleanup', bootless({ bootOrder: due }), 'act restoreBootOrder'],
-  ['the boot order alone, and power', 'Cleanup', { ...bootless({ bootOrder: due }), power: 'On' }, 'act powerOff'],
-  ['the boot order alone, restored', 'Cleanup', bootless({}), 'act recordCleanup'],
-  ['the boot order alone, recorded', 'Cleanup', bootless({ report: succeeded }), 'act certifyCleanup'],
-  ['the boot order alone, without place', 'Cleanup', bootless({ attempt: 0, admitted: false }), 'act admitCleanup'],
-  ['the boot order alone, in vain', 'Cleanup', bootless({ noProgressForMs: minutes(30) }), 'wait CleanupAttemptFailed'],
+  ['an unknown boot order', 'Cleanup', bootless({ bootOrder: rejected }), 'wait CleanupAttemptFailed'],
+  ['a policy for the boot order alone', 'Cleanup', bootless({ bootOrder: due }), 'act restoreBootOrder'],
   [
-    'disks that nobody asks about',
+    'a policy for the boot order alone, with the machine on',
+    'Cleanup',
+    { ...bootless({ bootOrder: due }), power: 'On' },
+    'act powerOff',
+  ],
+  ['a policy for the boot order alone, restored', 'Cleanup', bootless({}), 'act recordCleanup'],
+  ['a policy for the boot order alone, recorded', 'Cleanup', bootless({ report: succeeded }), 'act certifyCleanup'],
+  [
+    'a policy for the boot order alone, not admitted',
+    'Cleanup',
+    bootless({ attempt: 0, admitted: false }),
+    'act admitCleanup',
+  ],
+  [
+    'a policy for the boot order alone, at the timeout',
+    'Cleanup',
+    bootless({ noProgressForMs: minutes(30) }),
+    'wait CleanupAttemptFailed',
+  ],
+  [
+    'an unknown inventory with a policy that erases no disks',
     'Cleanup',
     bootless({ policy: biosOnly, disksKnown: false }),
     'act prepareCleanupBoot',
   ],
   ['an override that a claim left', 'Available', { overrideSeen: true, ...overrideLeft() }, 'act clearOverride'],
-  ['an override that stays', 'Available', { overrideSeen: true }, 'wait Available'],
+  ['an override that was cleared before', 'Available', { overrideSeen: true }, 'wait Available'],
   ['no override', 'Available', overrideLeft(), 'wait Available'],
-  ['policy None at last', 'Cleanup', { cleanup: unclean({ policy: nothing }) }, 'go Available'],
-  ['a waiver and power', 'Cleanup', { power: 'On', cleanup: unclean({ waiver: 'me' }) }, 'act powerOff'],
+  ['a policy that changed to None', 'Cleanup', { cleanup: unclean({ policy: nothing }) }, 'go Available'],
+  ['a waiver with the machine on', 'Cleanup', { power: 'On', cleanup: unclean({ waiver: 'me' }) }, 'act powerOff'],
   ['a waiver', 'Cleanup', { cleanup: unclean({ waiver: 'me' }) }, 'act recordWaiver'],
-  ['a waiver of nobody', 'Cleanup', { cleanup: unclean({ waiver: ' ' }) }, 'act dropWaiver'],
+  ['a waiver without a text', 'Cleanup', { cleanup: unclean({ waiver: ' ' }) }, 'act dropWaiver'],
   ['a recorded waiver', 'Cleanup', { cleanup: unclean({ clearance: 'Waived' }) }, 'go Available'],
-  ['a waiver beforehand', 'Reserved', { claim: boundClaim, cleanup: unclean({ waiver: 'me' }) }, 'act dropWaiver'],
-  ['power after failure', 'Error', { ...on, failure }, 'act powerOff'],
-  ['a boot after failure', 'Error', { cleanup: unclean(), failure, bootReferenced: true }, 'act clearBoot'],
-  ['failure', 'Error', { cleanup: unclean(), failure }, 'wait CleanupFailed'],
-  ['a waiver after failure', 'Error', { cleanup: unclean({ waiver: 'me' }), failure }, 'act recordWaiver'],
-  ['a recorded waiver after failure', 'Error', { cleanup: unclean({ clearance: 'Waived' }), failure }, 'go Available'],
+  [
+    'a waiver before the cleanup',
+    'Reserved',
+    { claim: boundClaim, cleanup: unclean({ waiver: 'me' }) },
+    'act dropWaiver',
+  ],
+  ['a running machine after a failure', 'Error', { ...on, failure }, 'act powerOff'],
+  ['a boot reference after a failure', 'Error', { cleanup: unclean(), failure, bootReferenced: true }, 'act clearBoot'],
+  ['a failed cleanup', 'Error', { cleanup: unclean(), failure }, 'wait CleanupFailed'],
+  ['a waiver after a failure', 'Error', { cleanup: unclean({ waiver: 'me' }), failure }, 'act recordWaiver'],
+  [
+    'a recorded waiver after a failure',
+    'Error',
+    { cleanup: unclean({ clearance: 'Waived' }), failure },
+    'go Available',
+  ],
 ];
 
 for (const [title, phase, facts, decided] of lines) {
-  test(`${phase}: ${title} → ${decided}`, () => assert.equal(decide(phase, { ...calm, ...facts }), decided));
+  test(`${phase}: ${title} leads to ${decided}`, () => assert.equal(decide(phase, { ...calm, ...facts }), decided));
 }
 
 const full = { atOnce: 2, running: 2 };
@@ -238,12 +313,12 @@ for (const [queue, message] of [
   ],
   [{ available: 1, ahead: 1 }, 'number 2 in the queue; those before it are started first'],
 ] as const)
-  test(`what a server in the queue says: ${message}`, () => {
+  test(`a queued server reports "${message}"`, () => {
     const decision = serverTable.Cleanup.decide({ ...calm, ...queued(queue) });
     assert.equal(decision.kind === 'wait' && decision.message, message);
   });
 
-test('on its way from the ten-thousandth place a server says some forty things', () => {
+test('a server at place 10,000 of the queue changes its message 35 times until its start', () => {
   const messages = Array.from({ length: 10_000 }, (_, ahead) => {
     const decision = serverTable.Cleanup.decide({ ...calm, ...queued({ ...full, ahead, running: ahead % 3 }) });
     return decision.kind === 'wait' ? decision.message : undefined;
@@ -259,7 +334,7 @@ for (const [bootOrder, expected] of [
   ],
   [lost, 'its boot order is not restored within 30 min; the BMC took the order and does not show it'],
 ] as const)
-  test(`an attempt whose time is over with a boot order that is ${bootOrder.kind} fails because ${expected}`, () => {
+  test(`an attempt with a boot order in state ${bootOrder.kind} fails at the timeout with "${expected}"`, () => {
     const decision = serverTable.Cleanup.decide({ ...calm, ...bootless({ bootOrder, noProgressForMs: minutes(30) }) });
     assert.match((decision.kind === 'wait' && decision.message) || '', new RegExp(expected));
   });
@@ -292,7 +367,7 @@ function done(): Partial<ServerFacts> {
   return { cleanup: unclean({ ...underWay, clearance: 'Cleaned', report: { state: 'Succeeded', message: '' } }) };
 }
 
-/** Facts that the rows judge by, each with the values that make a difference somewhere. */
+/** Facts that decisions depend on, each with the values that make a difference. */
 const variety: { [Name in keyof ServerFacts]?: readonly ServerFacts[Name][] } = {
   power: ['On', 'Off'],
   powerSeenMsAgo: [100, undefined],
@@ -331,7 +406,7 @@ function* combinations(names: readonly string[]): Generator<Partial<ServerFacts>
     for (const rest of combinations(others)) yield { [name]: value, ...rest };
 }
 
-test('nothing that is seen leads from any phase to Available while the disks are not clean', () => {
+test('no combination of facts leads to Available while the disks are not clean', () => {
   let evaluated = 0;
   for (const facts of combinations(Object.keys(variety))) {
     // Keys of the table are phases.
@@ -339,8 +414,8 @@ test('nothing that is seen leads from any phase to Available while the disks are
       evaluated += 1;
       const decision = serverTable[phase].decide({ ...calm, ...facts });
       if (decision.kind !== 'go' || decision.phase !== 'Available') continue;
-      assert.fail(`${phase} offers an unclean server: ${JSON.stringify(facts)}`);
+      assert.fail(`${phase} makes an unclean server Available: ${JSON.stringify(facts)}`);
     }
   }
-  assert.ok(evaluated > 100_000, `${evaluated} judged`);
+  assert.ok(evaluated > 100_000, `${evaluated} evaluated`);
 });

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
-import { calmServer as calm, decide, boundClaim as held, readyBoot } from '../table.rows.ts';
+import { boundClaim as held, calmServer as calm, decide, poweringOff, poweringOn, readyBoot } from '../table.rows.ts';
 
 /**
- * What cannot be taken back needs a young look at the machine, and after a restart of the operator also one that lasts:
- * an earlier process may have asked for a change that has not shown yet.
+ * A step that cannot be undone needs a fresh observation. After a restart of the operator the observed state must also last,
+ * as an earlier process may have requested a change.
  */
 
 const deletingClaim = { binding: 'deleting', uid: 'claim-1', name: 'team/one' } as const;
@@ -30,24 +30,24 @@ const cleanup = (more: Partial<ServerFacts['cleanup']>): ServerFacts['cleanup'] 
 
 const irreversible: [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, decided: string][] = [
   ['a release', 'Reserved', { claim: deletingClaim }, 'act dropClaimRef'],
-  ['keeping for review', 'Reserved', { claim: deletingClaim, reclaim: 'Retain' }, 'go Released'],
+  ['a release with reclaim policy Retain', 'Reserved', { claim: deletingClaim, reclaim: 'Retain' }, 'go Released'],
   ['an eviction', 'Reserved', { claim: held, eviction: evicted }, 'act dropClaimRef'],
   [
-    'an eviction that keeps the server for review',
+    'an eviction with reclaim policy Retain',
     'Reserved',
     { claim: held, eviction: evicted, reclaim: 'Retain' },
     'act markEvicted',
   ],
   ['parking', 'Available', { operation: parking }, 'act park'],
-  ['the adoption by a claim', 'Reserved', { claim: unbooted }, 'act adoptClaimBoot'],
-  ['a new beginning', 'Reserved', { claim: reprovisionedClaim }, 'wait Reprovisioning'],
+  ['the adoption of a claim boot', 'Reserved', { claim: unbooted }, 'act adoptClaimBoot'],
+  ['a reprovisioning', 'Reserved', { claim: reprovisionedClaim }, 'wait Reprovisioning'],
   ['a discovery', 'Initial', {}, 'act prepareProbeBoot'],
   ['a reset of the BIOS', 'Cleanup', { cleanup: cleanup({ bios: { kind: 'due' } }) }, 'act resetBios'],
-  ['a restored boot order', 'Cleanup', { cleanup: cleanup({ bootOrder: due, report }) }, 'act restoreBootOrder'],
+  ['a boot order reset', 'Cleanup', { cleanup: cleanup({ bootOrder: due, report }) }, 'act restoreBootOrder'],
   ['a certificate', 'Cleanup', { cleanup: cleanup({ report }) }, 'act certifyCleanup'],
 ];
 for (const [title, phase, facts, decided] of irreversible) {
-  test(`${title} follows a young look`, () => {
+  test(`${title} needs a fresh observation`, () => {
     assert.equal(decide(phase, { ...calm, ...facts }), decided);
     assert.equal(decide(phase, { ...calm, ...facts, powerSeenMsAgo: minutes(180) }), 'act observe');
     assert.equal(decide(phase, { ...calm, ...facts, powerSeenMsAgo: seconds(10) }), 'act observe');
@@ -55,7 +55,7 @@ for (const [title, phase, facts, decided] of irreversible) {
 }
 
 for (const [title, phase, facts, decided] of irreversible.slice(0, 5)) {
-  test(`${title} waits whether the first Off of this process lasts`, () => {
+  test(`${title} waits until the first observed Off has lasted`, () => {
     const first = { ...calm, ...facts, powerCause: 'unknown' as const };
     assert.equal(decide(phase, { ...first, powerForMs: seconds(2) }), 'wait PowerNotYetConfirmed');
     assert.equal(decide(phase, { ...first, powerForMs: seconds(15), powerSeenMsAgo: seconds(15) }), 'act observe');
@@ -63,48 +63,121 @@ for (const [title, phase, facts, decided] of irreversible.slice(0, 5)) {
   });
 }
 
+const stuck = { reason: 'PowerStuck', message: 'never followed' } as const;
+
 const rows: [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, decided: string][] = [
   [
-    'a machine at rest is not looked at more often for that',
+    'a machine at rest is not polled more often for the confirmation',
     'Available',
     { powerSeenMsAgo: minutes(1) },
     'wait Available',
   ],
   [
-    'in Error a claim that is not in sight is looked for',
+    'a claim that is not in the cache is verified in Error',
     'Error',
     { claim: uncachedClaim, power: 'On' },
     'act verifyClaim',
   ],
   [
-    'before parking a claim that is not in sight is looked for',
+    'a claim that is not in the cache is verified before parking',
     'Reserved',
     { claim: uncachedClaim, power: 'On', operation: parking },
     'act verifyClaim',
   ],
   [
-    'a reference of v0.7.0 gets the UID of its claim before anything is done',
+    'the UID of the claim is added to a reference of v0.7.0 before any other action',
     'Reserved',
     { claim: { ...held, uidRecorded: false }, eviction: evicted },
     'act recordClaim',
   ],
   [
-    'what somebody else started before the first boot is switched off',
+    'a machine that was started by others before its first boot is powered off',
     'Reserved',
     { claim: { ...held, firstBootPending: true }, power: 'On', powerCause: 'unrequested' },
     'act powerOff',
   ],
   [
-    'and the first boot follows',
+    'a machine that was powered off again gets its first boot',
     'Reserved',
     { claim: { ...held, firstBootPending: true }, power: 'Off' },
     'act networkBoot',
   ],
   [
-    'what an earlier process may have started runs on',
+    'a machine that an earlier process may have started is not powered off',
     'Reserved',
     { claim: held, power: 'On', powerCause: 'unknown' },
     'wait WaitingForBoot',
+  ],
+  [
+    'an unrequested power change is awaited first',
+    'Reserved',
+    { claim: { ...held, provisioned: true }, powerCause: 'unrequested', powerForMs: seconds(2) },
+    'wait PowerDrifted',
+  ],
+  [
+    'an unrequested power change is observed again',
+    'Reserved',
+    {
+      claim: { ...held, provisioned: true },
+      powerCause: 'unrequested',
+      powerForMs: seconds(16),
+      powerSeenMsAgo: seconds(16),
+    },
+    'act observe',
+  ],
+  [
+    'an unrequested power change that lasts is reversed',
+    'Reserved',
+    { claim: { ...held, provisioned: true }, powerCause: 'unrequested', powerForMs: seconds(16) },
+    'act diskBoot',
+  ],
+  [
+    'a machine that never starts ends in Error',
+    'Discovery',
+    {
+      probeBoot: readyBoot,
+      failure: stuck,
+      transition: { ...poweringOn(minutes(3)), attempts: 5 } as ServerFacts['transition'],
+    },
+    'go Error',
+  ],
+  [
+    'a machine that never stops ends in Error',
+    'Available',
+    {
+      power: 'On',
+      failure: stuck,
+      transition: { ...poweringOff(minutes(3), true), attempts: 5 } as ServerFacts['transition'],
+    },
+    'go Error',
+  ],
+  [
+    'a stuck machine gets no further power request in Error',
+    'Error',
+    {
+      power: 'On',
+      failure: stuck,
+      transition: { ...poweringOff(minutes(3), true), attempts: 5 } as ServerFacts['transition'],
+    },
+    'wait PowerStuck',
+  ],
+  [
+    'the machine of a claim is not powered off in Error',
+    'Error',
+    { power: 'On', failure: stuck, claim: { ...held, provisioned: true } },
+    'wait PowerStuck',
+  ],
+  [
+    'a failed claimed server goes back to its claim',
+    'Error',
+    { operation: { kind: 'retry', value: 'retry' }, claim: { ...held, provisioned: true } },
+    'go Reserved',
+  ],
+  [
+    'a machine in an unknown state is not touched',
+    'Error',
+    { power: 'On', failure: { reason: 'UnknownState', message: 'what' } },
+    'wait UnknownState',
   ],
 ];
 for (const [title, phase, facts, decided] of rows)
