@@ -1,27 +1,27 @@
-import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
-import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import { serverFinalizer } from '@metal/api/wire/contract.ts';
 import { comparesAlike, othersThan, sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
+import { phaseController } from '@metal/kube/controller/phase-controller.ts';
 import { keyOf } from '@metal/kube/kinds/kind.ts';
 import { shardKeyOfServer } from '../../bmc-connections/shard-key.ts';
+import { isAboutQueue, nextInQueue, queueSource } from '../../cleanup/queue-position.ts';
 import type { OperatorContext } from '../context.ts';
 import { reportedInventory } from '../inventory-condition.ts';
 import { serverActions } from './actions.ts';
-import { isAboutQueue, nextInQueue, queueSource } from '../../cleanup/queue-position.ts';
-import { readServerFacts } from './facts.ts';
-import { serverTable } from './table.ts';
-import { serverReasons } from './reasons.ts';
-import { phaseController } from '@metal/kube/controller/phase-controller.ts';
-import type { ServerPhase } from './types.ts';
 import { decideDeletion } from './deletion/steps.ts';
+import { readServerFacts } from './facts.ts';
+import { serverReasons } from './reasons.ts';
 import { reportServer } from './report.ts';
+import { serverTable } from './table.ts';
+import type { ServerPhase } from './types.ts';
 
 export const serverController = phaseController({
   name: 'server',

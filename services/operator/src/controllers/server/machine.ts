@@ -1,12 +1,12 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Reconcile } from '@metal/kube/controller/definition.ts';
-import type { Bmc } from '@metal/redfish/http/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
+import type { Bmc } from '@metal/redfish/http/bmc.ts';
 import { readSystems } from '@metal/redfish/resources/systems.ts';
-import type { OperatorContext } from '../context.ts';
-import { StaleDecision } from '../../errors.ts';
-import type { ServerFacts } from './types.ts';
 import type { ObservedSystem } from '../../bmc-connections/observed-state.ts';
+import { StaleDecision } from '../../errors.ts';
+import type { OperatorContext } from '../context.ts';
+import type { ServerFacts } from './types.ts';
 
 /** Shared by the actions: requests to the BMC, the memory of the machine, and guarded writes. */
 export type ServerReconcile = Reconcile<Server, ServerFacts, OperatorContext>;

@@ -1,5 +1,5 @@
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import type { Connection } from '../../bmc-connections/connection.ts';
 import type { ObservedSystem } from '../../bmc-connections/observed-state.ts';
@@ -19,7 +19,7 @@ export function updateMemory(
 ): ObservedSystem {
   const { caches, bmcConnections } = context;
   const memory = bmcConnections.observedSystem(server.metadata.uid ?? '');
-  // A BMC is Ready at the address it had. What was observed there says nothing about the machine behind another one.
+  // A BMC is Ready at the address it had. Another address may lead to another machine.
   memory.resetIfConnectionChanged(connection);
   const claimBoot = boundBootOf(server, memory, caches);
   const referenced = caches.bootConfigurations.get(server.spec.bootConfigurationRef ?? '');

@@ -4,7 +4,7 @@ const nothing = 'Nothing; it goes on by itself.';
 
 /** Every reason a server gives, in conditions, events and log lines. */
 export const serverReasons = {
-  // What the server rests on.
+  // Desired states.
   Available: { meaning: 'The server is off and free to be claimed.', remedy: nothing },
   ClaimServed: { meaning: 'The machine is as its claim asks.', remedy: nothing },
   KeptForReview: {
@@ -394,7 +394,7 @@ export const serverReasons = {
     remedy: nothing,
   },
 
-  // The end.
+  // Deletion.
   ServerDeleted: {
     meaning: 'The Server is being deleted; the machine is left as it is.',
     remedy: 'Power the machine off by hand if nobody needs it.',

@@ -1,9 +1,9 @@
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import type { BootFacts } from './boot/configuration-facts.ts';
-import type { ServerFacts, ServerPhase } from './types.ts';
 import { serverTable } from './table.ts';
+import type { ServerFacts, ServerPhase } from './types.ts';
 
-/** What the tables about servers start from. */
+/** Facts and helpers of the table tests. */
 
 export const readyBoot: BootFacts = {
   uid: 'boot-1',
@@ -41,7 +41,7 @@ export const emptyQueue = {
   available: 200,
 } as const;
 
-/** A fresh, switched-off server that everything is known of and nothing is wanted from. */
+/** An available server that is off and needs no action. */
 export const calmServer: ServerFacts = {
   duplicate: undefined,
   bmcName: 'rack1-bmc1',
@@ -135,7 +135,7 @@ export const poweringOn = (sinceRequestMs: number): ServerFacts['transition'] =>
   forced: false,
 });
 
-/** The decision in two words: `act powerOff`, `go Reserved`, `wait Available`. */
+/** The decision as text: `act powerOff`, `go Reserved`, `wait Available`. */
 export function decide(phase: ServerPhase, facts: ServerFacts): string {
   const decision = serverTable[phase].decide(facts);
   const field = { go: 'phase', act: 'action', wait: 'reason', rest: 'kind' }[decision.kind];

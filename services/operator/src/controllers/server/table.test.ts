@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
-import type { ServerFacts, ServerPhase } from './types.ts';
 import {
   calmServer as calm,
   decide,
@@ -10,6 +9,7 @@ import {
   poweringOff,
   poweringOn,
 } from './table.rows.ts';
+import type { ServerFacts, ServerPhase } from './types.ts';
 
 const failed = { reason: 'DiscoveryFailed', message: 'no report' } as const;
 

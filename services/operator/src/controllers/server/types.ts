@@ -1,8 +1,8 @@
 import type { Decision } from '@metal/kube/controller/decide.ts';
 import type { BmcFacts } from './bmc/facts.ts';
 import type { CurrentBootFacts } from './boot/facts.ts';
-import type { ClaimFacts } from './claim/facts.ts';
 import type { EvictionFacts } from './claim/eviction-facts.ts';
+import type { ClaimFacts } from './claim/facts.ts';
 import type { CleanupFacts } from './cleanup/facts.ts';
 import type { DeletionFacts } from './deletion/facts.ts';
 import type { DiscoveryFacts } from './discovery/facts.ts';

@@ -1,12 +1,12 @@
-import { connectionOf, type Connection, inlineConnectionOf } from '../../../bmc-connections/connection.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { BmcConnectionPool } from '../../../bmc-connections/connection-pool.ts';
-import { inlineConnectionName } from '../../../bmc-connections/shard-key.ts';
-import type { OperatorConfig } from '../../../config.ts';
-import type { OperatorCaches } from '../../../caches.ts';
+import { connectionOf, type Connection, inlineConnectionOf } from '../../../bmc-connections/connection.ts';
 import { observedInlineBmcOf } from '../../../bmc-connections/login-state.ts';
 import type { RejectedLogin } from '../../../bmc-connections/rejected-login.ts';
+import { inlineConnectionName } from '../../../bmc-connections/shard-key.ts';
+import type { OperatorCaches } from '../../../caches.ts';
+import type { OperatorConfig } from '../../../config.ts';
 import type { ServerReason } from '../reasons.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 
 /** The BMC of the server, and whether requests may be sent to it. */
 export interface BmcFacts {

@@ -1,7 +1,7 @@
-import { condition, type ReportedCondition } from '../../ready-condition.ts';
-import { retryLoginHint } from '../../../bmc-connections/rejected-login.ts';
-import type { ServerFacts } from '../types.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { retryLoginHint } from '../../../bmc-connections/rejected-login.ts';
+import { condition, type ReportedCondition } from '../../ready-condition.ts';
+import type { ServerFacts } from '../types.ts';
 
 export function reachableCondition(server: Server, { bmc, rejectedLogin }: ServerFacts): ReportedCondition {
   if (rejectedLogin !== undefined)

@@ -1,5 +1,7 @@
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
+import { clearBootOverride } from '@metal/redfish/resources/boot-override.ts';
 import {
   patchGuarded,
   type ServerReconcile,
@@ -9,8 +11,6 @@ import {
   systemUriOf,
   withBmc,
 } from '../machine.ts';
-import { clearBootOverride } from '@metal/redfish/resources/boot-override.ts';
-import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 
 /** Clears `spec.bootConfigurationRef` before the boot configuration is deleted, so that the reference never dangles. */
 export async function clearBoot(reconcile: ServerReconcile): Promise<void> {

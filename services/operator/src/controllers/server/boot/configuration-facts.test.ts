@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { bootFactsOf } from './configuration-facts.ts';
 
 type Status = NonNullable<ServerBootConfiguration['status']>;
@@ -14,14 +14,14 @@ const conditionWith = (
 ): NonNullable<Status['conditions']>[number] => ({
   type,
   status,
-  reason: 'Said',
+  reason: 'Any',
   message,
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
 const delivered = conditionWith('IPXEScriptFetched', 'True', 'fetched');
 
 const rows: [about: string, status: Status, explanation: RegExp][] = [
-  ['nothing is said of', {}, /^the boot service has not prepared it yet$/],
+  ['without a status', {}, /^the boot service has not prepared it yet$/],
   [
     'whose image is being pulled',
     {
@@ -36,15 +36,15 @@ const rows: [about: string, status: Status, explanation: RegExp][] = [
     /^it lacks a kernel$/,
   ],
   ['that is prepared', { state: 'Ready' }, /^nothing was fetched/],
-  ['that began', { state: 'Ready', conditions: [delivered] }, /^last evidence: IPXEScriptFetched$/],
+  ['whose boot has begun', { state: 'Ready', conditions: [delivered] }, /^last evidence: IPXEScriptFetched$/],
   [
-    'that does not go on',
+    'whose boot is overdue',
     { state: 'Ready', conditions: [delivered, conditionWith('BootOverdue', 'True', 'kernel did not come')] },
     /^kernel did not come$/,
   ],
 ];
 for (const [about, status, explanation] of rows) {
-  test(`of a boot ${about} the server says so`, () => {
+  test(`the explanation covers a boot configuration ${about}`, () => {
     const boot: ServerBootConfiguration = {
       apiVersion,
       kind: 'ServerBootConfiguration',

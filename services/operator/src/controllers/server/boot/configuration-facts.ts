@@ -1,6 +1,6 @@
 import { unmapped } from '@metal/api/common/address-list.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import {
   bootOverdue,
   discoveryAttemptAnnotation,

@@ -5,7 +5,7 @@ import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts'
 import type { OperatorContext } from '../../context.ts';
 import { awaitsStart } from './configuration-facts.ts';
 
-/** What the server boots next, as its spec and its BMC say. */
+/** The next boot of the server, from its spec, the boot service and its BMC. */
 export interface CurrentBootFacts {
   /** The server refers to a boot configuration, whether that exists or not. */
   readonly bootReferenced: boolean;

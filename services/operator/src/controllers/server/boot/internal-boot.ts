@@ -1,5 +1,5 @@
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import {
   bootTokenExpiresAnnotation,
@@ -10,12 +10,12 @@ import {
   internalBootType,
   typeAnnotation,
 } from '@metal/api/wire/contract.ts';
-import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { KubeError } from '@metal/kube/errors.ts';
+import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { keyOf, ownedBy } from '@metal/kube/kinds/kind.ts';
+import { StaleDecision } from '../../../errors.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { ExtraFile } from '../discovery/built-in-ignition.ts';
-import { StaleDecision } from '../../../errors.ts';
 import { memoryOf, patchGuarded, type ServerReconcile } from '../machine.ts';
 
 /** What differs between a discovery and a cleanup. */

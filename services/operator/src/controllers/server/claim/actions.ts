@@ -1,7 +1,7 @@
-import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import { StaleDecision } from '../../../errors.ts';
 import { evictionOf } from '../../../scheduling/eligibility.ts';
 import { whileOff } from '../boot/steps.ts';

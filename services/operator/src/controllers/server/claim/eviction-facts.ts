@@ -1,7 +1,7 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import { evictionOf } from '../../../scheduling/eligibility.ts';
 import type { OperatorContext } from '../../context.ts';
-import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 
 /** A taint with effect Evict that the claim does not tolerate. */
 export interface EvictionFacts {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import type { PowerState } from '@metal/redfish/resources/systems.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { Store } from '@metal/kube/cache/store.ts';
+import type { PowerState } from '@metal/redfish/resources/systems.ts';
 import { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import { claimFacts } from './facts.ts';
 
@@ -21,11 +21,11 @@ interface Scene {
   readonly status?: Server['status'];
   /** Server that the boot configuration of the claim is for. */
   readonly bootFor?: string;
-  /** What this process has seen of the machine. */
+  /** The power state that this process observed. */
   readonly seen?: PowerState;
 }
 
-/** How server `spare` stands to a claim that it refers to. */
+/** The binding of server `spare` to the claim that it refers to. */
 function bindingOf({ named, uid = 'claim-1', evicted, leaving, spec, status, bootFor, seen }: Scene): string {
   const serverClaimRef = uid === 'none' ? reference : { ...reference, uid, ...(evicted === true ? { evicted } : {}) };
   const server: Server = {
@@ -61,27 +61,31 @@ const spare: Scene = { named: 'other', bootFor: 'other' };
 const lines: [title: string, scene: Scene, binding: string][] = [
   ['is held by a claim that has not named its server yet', {}, 'bound'],
   ['is held by a claim that names it', { named: 'spare' }, 'bound'],
-  ['is let go of by a claim that was evicted, although that names it', { named: 'spare', evicted: true }, 'lost'],
-  ['is let go of by a claim that was evicted and never seen again', { uid: 'claim-0', evicted: true }, 'lost'],
-  ['is let go of by a claim that names another', spare, 'lost'],
-  ['is let go of when it was seen off', { ...spare, seen: 'Off' }, 'lost'],
-  ['is not let go of when it was seen on', { ...spare, seen: 'On' }, 'bound'],
-  ['is not let go of when it was told to be on', { ...spare, status: { powerState: 'On' } }, 'bound'],
-  ['is not let go of when nobody knows', { ...spare, status: { powerState: 'Unknown' } }, 'bound'],
-  ['is not let go of when the claim booted on it', { ...spare, status: { provisionedClaimUID: 'claim-1' } }, 'bound'],
+  ['is lost to an evicted claim that names it', { named: 'spare', evicted: true }, 'lost'],
+  ['is lost to an evicted claim that does not exist', { uid: 'claim-0', evicted: true }, 'lost'],
+  ['is lost to a claim that names another server', spare, 'lost'],
+  ['is lost to a claim that names another server when it was observed off', { ...spare, seen: 'Off' }, 'lost'],
+  ['stays bound when it was observed on', { ...spare, seen: 'On' }, 'bound'],
+  ['stays bound when its status reports On', { ...spare, status: { powerState: 'On' } }, 'bound'],
+  ['stays bound when its power state is unknown', { ...spare, status: { powerState: 'Unknown' } }, 'bound'],
+  ['stays bound when the claim has booted on it', { ...spare, status: { provisionedClaimUID: 'claim-1' } }, 'bound'],
   [
-    'is not let go of when it was to boot for the claim',
+    'stays bound when it refers to the boot configuration of the claim',
     { ...spare, spec: { bootConfigurationRef: reference } },
     'bound',
   ],
   [
-    'is let go of with the boot of its discovery',
+    'is lost although it refers to the boot of its discovery',
     { ...spare, spec: { bootConfigurationRef: { namespace: 'metal', name: 'spare' } } },
     'lost',
   ],
-  ['is not let go of while the claim has a boot for it', { ...spare, bootFor: 'spare' }, 'bound'],
-  ['is not let go of when v0.7.0 bound it', { ...spare, uid: 'none' }, 'bound'],
-  ['of a namesake is looked into as ever', { ...spare, uid: 'claim-0' }, 'notInCache'],
-  ['of a claim that is deleted is taken back, whatever it names', { ...spare, leaving: true, seen: 'On' }, 'deleting'],
+  ['stays bound while the claim has a boot configuration for it', { ...spare, bootFor: 'spare' }, 'bound'],
+  ['stays bound when v0.7.0 bound it', { ...spare, uid: 'none' }, 'bound'],
+  ['bound to another claim of that name is verified', { ...spare, uid: 'claim-0' }, 'notInCache'],
+  [
+    'of a claim that is being deleted is released, whatever the claim names',
+    { ...spare, leaving: true, seen: 'On' },
+    'deleting',
+  ],
 ];
 for (const [title, scene, expected] of lines) test(`a server ${title}`, () => assert.equal(bindingOf(scene), expected));

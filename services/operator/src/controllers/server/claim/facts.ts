@@ -1,6 +1,6 @@
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { reprovisionAnnotation } from '@metal/api/wire/contract.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import type { OperatorCaches } from '../../../caches.ts';

@@ -1,6 +1,6 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Outcome } from '@metal/kube/controller/definition.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 
 /**
  * Which claim has booted, recorded while that claim holds the server. The record is removed when the machine is off and

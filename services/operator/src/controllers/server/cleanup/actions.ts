@@ -7,14 +7,14 @@ import {
   cleanupPreparedAnnotation,
 } from '@metal/api/wire/contract.ts';
 import { erasureOrderFile } from '@metal/api/wire/erasure.ts';
-import { StaleDecision } from '../../../errors.ts';
-import { heldMessage } from './hold.ts';
-import { needsBoot } from './policy.ts';
 import { isAdmissible, queueFacts } from '../../../cleanup/queue-position.ts';
-import { biosOrderText } from './reset-facts.ts';
+import { StaleDecision } from '../../../errors.ts';
+import { prepareBoot } from '../boot/internal-boot.ts';
 import { memoryOf, type ServerReconcile } from '../machine.ts';
 import { inventoryOf, orderOf } from './disks.ts';
-import { prepareBoot } from '../boot/internal-boot.ts';
+import { heldMessage } from './hold.ts';
+import { needsBoot } from './policy.ts';
+import { biosOrderText } from './reset-facts.ts';
 
 /** Overwriting a big disk may take days. The token ends earlier, when its boot configuration is deleted. */
 const tokenValidMs = 14 * 24 * 60 * 60_000;

@@ -1,7 +1,7 @@
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ErasureOrder } from '@metal/api/wire/erasure.ts';
 import type { OperatorContext } from '../../context.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 
 export interface SharedDisk {
   readonly wwid: string;

@@ -1,7 +1,7 @@
 import { bootlessName, type ErasureReport, erasureReportName } from '@metal/api/v1alpha1/erasure-report.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { cleanupModeAnnotation } from '@metal/api/wire/contract.ts';
 import type { DiskErasure, OrderedDisk } from '@metal/api/wire/erasure.ts';
 import type { OperatorContext } from '../../context.ts';

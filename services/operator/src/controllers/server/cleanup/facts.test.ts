@@ -2,25 +2,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { type ErasureReport, erasureReportName, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
 import { Store } from '@metal/kube/cache/store.ts';
+import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
 import { Password } from '@metal/redfish/http/bmc.ts';
-import { readConfig } from '../../../config.ts';
-import type { OperatorContext } from '../../context.ts';
 import type { Connection } from '../../../bmc-connections/connection.ts';
 import { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { admitCleanup } from './actions.ts';
-import { type CleanupFacts, cleanupFacts } from './facts.ts';
 import { admissionOf, CleanupQueue } from '../../../cleanup/cleanup-queue.ts';
 import { isAdmissible, nextInQueue } from '../../../cleanup/queue-position.ts';
-import { cleanupStatus } from './report.ts';
+import { readConfig } from '../../../config.ts';
+import type { OperatorContext } from '../../context.ts';
 import type { ServerReconcile } from '../machine.ts';
-import type { ServerFacts, ServerPhase } from '../types.ts';
 import { calmServer } from '../table.rows.ts';
+import type { ServerFacts, ServerPhase } from '../types.ts';
+import { admitCleanup } from './actions.ts';
+import { type CleanupFacts, cleanupFacts } from './facts.ts';
+import { cleanupStatus } from './report.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const flags = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];
@@ -74,7 +74,7 @@ function world(...more: string[]) {
   };
   const facts = (server: Server): CleanupFacts =>
     cleanupFacts(server, { memory: observedSystem(server.metadata.uid ?? ''), context, now });
-  /** The only thing that an admission looks at beside the context is the object. */
+  /** The admission uses only the object and the context. */
   const admit = (server: Server): Promise<void> =>
     admitCleanup({ object: server, context } as unknown as ServerReconcile);
   return { caches, context, put, facts, admit };
@@ -82,16 +82,16 @@ function world(...more: string[]) {
 
 const needs: [string, Status, boolean][] = [
   ['a new server', {}, false],
-  ['a free server', { state: 'Available', cleanup: { startedTime: since } }, false],
-  ['the mark', { state: 'Initial', cleanup: { neededSince: since } }, true],
-  ['a claim of a version without marks', { state: 'Reserved' }, true],
-  ['a review of a version without marks', { state: 'Released' }, true],
-  ['a maintenance of a claimed server', { state: 'Maintenance', stateBeforeMaintenance: 'Reserved' }, true],
-  ['a maintenance of a free server', { state: 'Maintenance', stateBeforeMaintenance: 'Available' }, false],
-  ['a cleanup of another version', { state: 'Cleanup' }, true],
+  ['an available server', { state: 'Available', cleanup: { startedTime: since } }, false],
+  ['a marked server', { state: 'Initial', cleanup: { neededSince: since } }, true],
+  ['a claimed server of a version without marks', { state: 'Reserved' }, true],
+  ['a released server of a version without marks', { state: 'Released' }, true],
+  ['a claimed server in maintenance', { state: 'Maintenance', stateBeforeMaintenance: 'Reserved' }, true],
+  ['an available server in maintenance', { state: 'Maintenance', stateBeforeMaintenance: 'Available' }, false],
+  ['a server in Cleanup without a mark', { state: 'Cleanup' }, true],
 ];
 for (const [title, status, needed] of needs) {
-  test(`${title} tells ${needed ? 'of' : 'of no'} data on the disks`, () => {
+  test(`${title} ${needed ? 'needs' : 'needs no'} cleanup`, () => {
     const { put, facts } = world();
     assert.equal(facts(put('one', status)).needed, needed);
   });
@@ -99,12 +99,12 @@ for (const [title, status, needed] of needs) {
 
 const uuid = '4C4C4544-0044-4210-8052-C4C04F4A3732';
 for (const [title, status, systemUUID, needed] of [
-  ['a new server whose machine had a Server that was not clean', {}, uuid, true],
-  ['one that was discovered meanwhile', { state: 'Discovery' }, uuid, true],
-  ['one that is Available', { state: 'Available' }, uuid, false],
+  ['a new Server of a marked machine', {}, uuid, true],
+  ['a Server of a marked machine in Discovery', { state: 'Discovery' }, uuid, true],
+  ['an available Server of a marked machine', { state: 'Available' }, uuid, false],
   ['another machine of that BMC', {}, uuid.replace('4C', '5D'), false],
 ] as const)
-  test(`by its BMC, ${title} ${needed ? 'is to be cleaned up' : 'is not'}`, () => {
+  test(`${title} ${needed ? 'needs' : 'needs no'} cleanup by the mark of its BMC`, () => {
     const { caches, put, facts } = world();
     const spec = { bmcSecretRef: { name: 'bmc' }, protocol: { name: 'Redfish', port: 443 } };
     const annotations = { [`unclean.metal.ironcore.dev/${uuid.toLowerCase()}`]: since };
@@ -161,17 +161,17 @@ interface TwoServers {
 
 const lun = 'naa.600a098000f6a1b2000003b45f2e1d9c';
 const seenTwice: [title: string, TwoServers, isShared: boolean][] = [
-  ['a disk that another server has', {}, true],
-  ['one that another server has removable', { others: { removable: true } }, true],
-  ['one by a name that may be given twice', { wwid: 't10.IET     00010001' }, false],
-  ['one without a name', { wwid: '' }, false],
-  ['one that a server had that is gone', { isGone: true }, false],
-  ['one of a stick', { own: { removable: true } }, false],
-  ['one that is not to be erased', { policy: 'None' }, false],
-  ['one of an attempt that has not begun', { attempt: 0 }, false],
+  ['a disk that another server reports', {}, true],
+  ['a disk that another server reports as removable', { others: { removable: true } }, true],
+  ['a disk with a name of a type that is not unique', { wwid: 't10.IET     00010001' }, false],
+  ['a disk without a name', { wwid: '' }, false],
+  ['a disk of a deleted server', { isGone: true }, false],
+  ['a removable disk', { own: { removable: true } }, false],
+  ['a disk that the policy does not erase', { policy: 'None' }, false],
+  ['a disk before the attempt begins', { attempt: 0 }, false],
 ];
 for (const [title, { wwid = lun, own, others, isGone = false, policy = 'Purge', attempt = 1 }, isShared] of seenTwice) {
-  test(`${title} is ${isShared ? 'told' : 'not told'}`, () => {
+  test(`${title} ${isShared ? 'counts' : 'does not count'} as shared`, () => {
     const { caches, put, facts } = world();
     const cleanup = { neededSince: since, attempt };
     const one = put('one', { state: 'Cleanup', cleanup }, { cleanup: { disks: policy } });
@@ -240,9 +240,9 @@ function attempted(attempt: Attempt): CleanupFacts {
 const clearanceCases: [string, Attempt, CleanupFacts['clearance']][] = [
   ['success of this attempt', {}, 'Cleaned'],
   ['success that is not certified', { certificate: '' }, undefined],
-  ['success of a boot that was to erase nothing', { boot: { mode: 'None' }, report: { disks: [] } }, undefined],
+  ['success of a boot without an erasure order', { boot: { mode: 'None' }, report: { disks: [] } }, undefined],
   [
-    'success of a boot that was to erase nothing, by policy',
+    'success of a boot without an erasure order, as the policy says',
     { boot: { mode: 'None' }, report: { disks: [] }, spec: { cleanup: { disks: 'None', bios: 'Reset' } } },
     'Cleaned',
   ],
@@ -254,35 +254,35 @@ const clearanceCases: [string, Attempt, CleanupFacts['clearance']][] = [
   ['success of a boot of another attempt', { boot: { attempt: '2' }, report: { attempt: 2 } }, undefined],
   ['success of a boot for an earlier need', { boot: { of: at(-500) } }, undefined],
   ['success of a boot of an earlier Server', { boot: { owner: 'other' } }, undefined],
-  ['success that forgets a disk', { report: { disks: [] } }, undefined],
-  ['success that tells of another disk', { report: { disks: [{ ...erased, serial: 'B' }] } }, undefined],
+  ['success without a disk of the order', { report: { disks: [] } }, undefined],
+  ['success for another disk', { report: { disks: [{ ...erased, serial: 'B' }] } }, undefined],
   ['success with a disk that failed', { report: { disks: [{ ...erased, result: 'Failed' }] } }, undefined],
-  ['success before the limits let it in', { cleanup: { attempt: 0 } }, undefined],
+  ['success before the admission', { cleanup: { attempt: 0 } }, undefined],
   [
     'success of a boot of no attempt',
     { boot: { attempt: '0' }, report: { attempt: 0 }, cleanup: { attempt: 0 } },
     undefined,
   ],
-  ['success when it is Reserved again', { state: 'Reserved' }, undefined],
+  ['success in state Reserved', { state: 'Reserved' }, undefined],
   ['success of an order that a claim reference withdrew', { cleanup: { withdrawnTime: at(15) } }, undefined],
-  ['success of an order that was withdrawn, by its report', { report: { withdrawn: 'it is paused' } }, undefined],
-  ['success when it is in Error', { state: 'Error' }, undefined],
+  ['success of an order that its report calls withdrawn', { report: { withdrawn: 'it is paused' } }, undefined],
+  ['success in state Error', { state: 'Error' }, undefined],
 ];
 for (const [title, attempt, clearance] of clearanceCases) {
-  test(`${title} ${clearance === undefined ? 'clears nothing' : 'clears the server'}`, () =>
+  test(`${title} ${clearance === undefined ? 'does not clear' : 'clears'} the server`, () =>
     assert.equal(attempted(attempt).clearance, clearance));
 }
 
 for (const [title, attempt] of [
-  ['by the status', { cleanup: { withdrawnTime: at(15) } }],
-  ['by the report', { report: { state: 'Failed', withdrawn: 'it is paused' } }],
+  ['in the status', { cleanup: { withdrawnTime: at(15) } }],
+  ['in the report', { report: { state: 'Failed', withdrawn: 'it is paused' } }],
 ] as const)
-  test(`an attempt whose order was withdrawn, ${title}, neither succeeded nor failed`, () => {
+  test(`an attempt whose order was withdrawn ${title} has no result`, () => {
     const { withdrawn, report, record } = attempted(attempt);
     assert.deepEqual([withdrawn, report, record === undefined], [true, undefined, false]);
   });
 
-test('success that forgets a disk is a failure that names it', () =>
+test('a report of success without a disk of the order is a failure that names the disk', () =>
   assert.deepEqual(attempted({ report: { disks: [] } }).report, {
     state: 'Failed',
     message: 'the report of success does not tell that disk A was erased',
@@ -290,7 +290,7 @@ test('success that forgets a disk is a failure that names it', () =>
 
 const millisecondsAt = (seconds: number): number => Date.parse(at(seconds));
 const observePower = (memory: ObservedSystem, power: 'On' | 'Off', seconds: number): void =>
-  memory.record({ powerState: power } as Parameters<typeof memory.record>[0], millisecondsAt(seconds)); // only the power is of interest
+  memory.record({ powerState: power } as Parameters<typeof memory.record>[0], millisecondsAt(seconds)); // only the power state is used
 const over = (host: string): Connection => ({
   username: 'a',
   password: new Password(''),
@@ -331,7 +331,7 @@ const runs: [string, Attempt, CleanupFacts['hasRun'], number | undefined][] = [
     20,
   ],
   [
-    'that was asked to start before',
+    'whose start was requested before the preparation',
     {
       before: (memory) => {
         memory.requested('On', false, millisecondsAt(9));
@@ -342,7 +342,7 @@ const runs: [string, Attempt, CleanupFacts['hasRun'], number | undefined][] = [
     undefined,
   ],
   [
-    'that another process started',
+    'that an earlier process started',
     { cleanup: { poweredOnTime: at(30) }, before: (memory) => observePower(memory, 'Off', 999) },
     'yes',
     30,
@@ -354,7 +354,7 @@ const runs: [string, Attempt, CleanupFacts['hasRun'], number | undefined][] = [
     undefined,
   ],
   [
-    'that ran, as was seen where another address leads now',
+    'that was observed running over another connection',
     {
       before: (memory) => {
         memory.resetIfConnectionChanged(over('one'));
@@ -374,7 +374,7 @@ for (const [title, attempt, hasRun, since] of runs) {
   });
 }
 
-test('silence counts from the last word, or from the preparation, or from when it was let in', () => {
+test('the time without progress counts from the last report, the preparation, or the admission', () => {
   assert.equal(attempted({ report: { state: 'Running' } }).noProgressForMs, 980_000);
   assert.equal(attempted({ report: { attempt: 2 } }).noProgressForMs, 990_000);
   assert.equal(attempted({ report: { receivedTime: at(5_000) } }).noProgressForMs, 0);
@@ -387,7 +387,7 @@ for (const [title, of, state, clearance] of [
   ['for an earlier need', at(-500), 'Error', undefined],
   ['for this need, in state Initial', since, 'Initial', undefined],
 ] as const) {
-  test(`a waiver ${title} is ${clearance === undefined ? 'none' : 'one'}`, () => {
+  test(`a waiver ${title} ${clearance === undefined ? 'does not clear' : 'clears'} the server`, () => {
     const { caches, put, facts } = world();
     const server = put('one', { state, cleanup: { neededSince: since } });
     const serverRef = { name: 'one', uid: server.metadata.uid ?? '' };
@@ -411,7 +411,7 @@ for (const [title, of, state, clearance] of [
 
 const waiting = (neededSince: string): Status => ({ state: 'Cleanup', cleanup: { neededSince, queuedSince: at(900) } });
 
-test("the queue goes by how long the disks have waited, then by name; who cannot begin is in nobody's way", () => {
+test('the queue is ordered by time of need, then by name; a server that cannot start blocks no other', () => {
   const { context, put, facts } = world('--cleanup-at-once=1');
   put('runs', { state: 'Cleanup', cleanup: { neededSince: at(-100), attempt: 1, startedTime: at(950) } });
   put('cannot', { state: 'Cleanup', cleanup: { neededSince: at(-50) } });
@@ -424,7 +424,7 @@ test("the queue goes by how long the disks have waited, then by name; who cannot
   assert.deepEqual(nextInQueue(context), ['b']);
 });
 
-test('that a machine was started for its attempt is written with the attempt', () => {
+test('the status records that the machine was started for the attempt', () => {
   const { put } = world();
   const server = put('one', { state: 'Cleanup', cleanup: { ...mark, attempt: 1 } });
   const cleanup = attempted({ before: (memory) => observePower(memory, 'On', 20) });
@@ -434,7 +434,7 @@ test('that a machine was started for its attempt is written with the attempt', (
   assert.deepEqual(written, { ...mark, attempt: 1, poweredOnTime: at(20) });
 });
 
-test('that a claim reference withdrew the order of an attempt is written with the attempt', () => {
+test('the status records that a claim reference withdrew the order of the attempt', () => {
   const { put } = world();
   const server = put('one', { state: 'Cleanup', cleanup: { ...mark, attempt: 1 } }, { serverClaimRef: claim });
   const seen: ServerFacts = { ...calmServer, cleanup: attempted({ report: { state: 'Running' } }) };
@@ -443,9 +443,9 @@ test('that a claim reference withdrew the order of an attempt is written with th
   assert.deepEqual(written, { ...mark, attempt: 1, withdrawnTime: at(1_000) });
 });
 
-test('of two turns that saw the last place, one gets it, and keeps it until it is written down', async () => {
+test('the last place goes to one of two concurrent reconciles, which keeps it until the status holds it', async () => {
   const { put, facts, admit } = world('--cleanup-at-once=1');
-  // Neither has said that it waits.
+  // Neither status has queuedSince.
   const [a, b] = [{ neededSince: at(1) }, { neededSince: at(2) }].map((cleanup, index) =>
     put(`s${index}`, { state: 'Cleanup', cleanup }),
   );
@@ -458,7 +458,7 @@ test('of two turns that saw the last place, one gets it, and keeps it until it i
   assert.equal(facts(a).admitted, true);
 });
 
-test('where replicas share the servers, one begins when the leading replica says so, for this attempt and no other', () => {
+test('a sharded replica starts an attempt only after the leader admitted that attempt', () => {
   const { put, facts } = world('--shards=auto', '--cleanup-at-once=1');
   const server = put('one', waiting(since));
   const admittedWith = (annotation: string) => ({
@@ -475,7 +475,7 @@ test('where replicas share the servers, one begins when the leading replica says
     assert.equal(facts(admittedWith(annotation)).admitted, admitted, annotation);
 });
 
-test('starts of the last hour count, also of servers that are free again, and each counts for an hour', () => {
+test('the hourly limit counts every start of the last hour, also of available servers', () => {
   const { put, facts } = world('--cleanup-per-hour=2');
   put('free', { state: 'Available', cleanup: { startedTime: at(-2_000) } });
   put('long-ago', { state: 'Available', cleanup: { startedTime: at(-2_601) } });
@@ -487,7 +487,7 @@ test('starts of the last hour count, also of servers that are free again, and ea
   assert.equal(isAdmissible(queue ?? assert.fail('it is in Cleanup')), false);
 });
 
-test('another attempt of the same cleanup needs no other start', () => {
+test('another attempt of the same cleanup does not count as another start', () => {
   const { put, facts } = world('--cleanup-per-hour=1');
   const cleanup = { neededSince: since, startedTime: at(900) };
   const isAdmissibleWith = (more: Cleanup) =>
@@ -502,79 +502,104 @@ const claim = { namespace: 'team', name: 'one', uid: 'claim-1' };
 const mark = { neededSince: since, formerClaim: claim };
 const noted = { phaseSince: at(1_000), at: at(1_000) };
 
-/** What stands in the status before, what is decided, and what stands there after. */
+/** The status before, the decision, and `status.cleanup` after it. */
 const writes: [string, Status, { phase: ServerPhase; reason?: string; claimed?: true }, Cleanup | undefined][] = [
-  ['a claim marks', { state: 'Available' }, { phase: 'Reserved', claimed: true }, { ...mark, neededSince: at(1_000) }],
-  ['the mark stays', { state: 'Reserved', cleanup: mark }, { phase: 'Reserved', claimed: true }, mark],
-  ['without a reference too', { state: 'Reserved', cleanup: mark }, { phase: 'Cleanup' }, mark],
-  ['on a detour too', { state: 'Cleanup', cleanup: { ...mark, attempt: 1 } }, { phase: 'Maintenance' }, mark],
-  ['in Initial too', { state: 'Cleanup', cleanup: mark }, { phase: 'Initial' }, mark],
-  ['an old claim is marked', { state: 'Reserved' }, { phase: 'Cleanup' }, { neededSince: at(1_000) }],
   [
-    'a queue',
+    'a claim sets the mark',
+    { state: 'Available' },
+    { phase: 'Reserved', claimed: true },
+    { ...mark, neededSince: at(1_000) },
+  ],
+  ['the mark stays', { state: 'Reserved', cleanup: mark }, { phase: 'Reserved', claimed: true }, mark],
+  ['the mark stays without a claim reference', { state: 'Reserved', cleanup: mark }, { phase: 'Cleanup' }, mark],
+  [
+    'the mark stays in Maintenance',
+    { state: 'Cleanup', cleanup: { ...mark, attempt: 1 } },
+    { phase: 'Maintenance' },
+    mark,
+  ],
+  ['the mark stays in Initial', { state: 'Cleanup', cleanup: mark }, { phase: 'Initial' }, mark],
+  [
+    'a claim of an earlier version gets a mark',
+    { state: 'Reserved' },
+    { phase: 'Cleanup' },
+    { neededSince: at(1_000) },
+  ],
+  [
+    'a queued server has queuedSince',
     { state: 'Cleanup', cleanup: mark },
     { phase: 'Cleanup', reason: 'CleanupQueued' },
     { ...mark, queuedSince: at(1_000) },
   ],
   [
-    'a first attempt',
+    'the first attempt has number 1',
     { state: 'Cleanup', cleanup: { ...mark, queuedSince: since } },
     { phase: 'Cleanup', reason: 'CleanupStarts' },
     { ...mark, startedTime: at(1_000), attempt: 1 },
   ],
   [
-    'a failed attempt',
+    'a failed attempt is counted',
     { state: 'Cleanup', cleanup: { ...mark, attempt: 2, failedAttempts: 1 } },
     { phase: 'Cleanup', reason: 'CleanupAttemptFailed' },
     { ...mark, failedAttempts: 2 },
   ],
   [
-    'the next attempt',
+    'the next attempt has the next number',
     { state: 'Cleanup', cleanup: { ...mark, failedAttempts: 2 } },
     { phase: 'Cleanup', reason: 'CleanupStarts' },
     { ...mark, failedAttempts: 2, startedTime: at(1_000), attempt: 3 },
   ],
   [
-    'an error on the way',
+    'an error keeps the attempt',
     { state: 'Cleanup', cleanup: { ...mark, attempt: 2 } },
     { phase: 'Cleanup' },
     { ...mark, attempt: 2 },
   ],
   [
-    'another process that started it goes, with its attempt, when that fails',
+    'the start of a failed attempt is removed',
     { state: 'Cleanup', cleanup: { ...mark, attempt: 1, poweredOnTime: at(30) } },
     { phase: 'Cleanup', reason: 'CleanupAttemptFailed' },
     { ...mark, failedAttempts: 1 },
   ],
-  ['a retry', { state: 'Error', cleanup: { ...mark, failedAttempts: 2 } }, { phase: 'Cleanup' }, mark],
   [
-    'a claim reference before anything was ordered',
+    'a retry removes the failures',
+    { state: 'Error', cleanup: { ...mark, failedAttempts: 2 } },
+    { phase: 'Cleanup' },
+    mark,
+  ],
+  [
+    'a claim reference before an order withdraws nothing',
     { state: 'Cleanup', cleanup: { ...mark, attempt: 1 } },
     { phase: 'Cleanup', reason: 'CleanupHeldByClaim', claimed: true },
     { ...mark, attempt: 1 },
   ],
   [
-    'that an order was withdrawn stays until it begins anew',
+    'the time of a withdrawal stays until the cleanup restarts',
     { state: 'Cleanup', cleanup: { ...mark, attempt: 1, withdrawnTime: since } },
     { phase: 'Cleanup', reason: 'CleanupHeldByClaim', claimed: true },
     { ...mark, attempt: 1, withdrawnTime: since },
   ],
   [
-    'a cleanup that begins anew begins with the first attempt',
+    'a restarted cleanup begins with the first attempt',
     { state: 'Cleanup', cleanup: { ...mark, startedTime: since, attempt: 3, failedAttempts: 2, withdrawnTime: since } },
     { phase: 'Cleanup', reason: 'CleanupBeginsAnew' },
     { ...mark, startedTime: since },
   ],
   [
-    'an offer',
+    'an available server keeps only the time of its start',
     { state: 'Cleanup', cleanup: { ...mark, startedTime: since, attempt: 1 } },
     { phase: 'Available' },
     { startedTime: since },
   ],
-  ['an offer by policy None', { state: 'Reserved', cleanup: mark }, { phase: 'Available' }, undefined],
+  [
+    'an available server with policy None keeps nothing',
+    { state: 'Reserved', cleanup: mark },
+    { phase: 'Available' },
+    undefined,
+  ],
 ];
 for (const [title, status, { phase, reason, claimed }, expected] of writes) {
-  test(`what is written: ${title}`, () => {
+  test(`status.cleanup: ${title}`, () => {
     const { put, facts } = world();
     const server = put('one', status, claimed === true ? { serverClaimRef: claim } : {});
     const seen: ServerFacts = { ...calmServer, cleanup: facts(server) };

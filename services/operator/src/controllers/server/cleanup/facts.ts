@@ -1,8 +1,7 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
-import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
-import { waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { type ErasureReport, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import {
   cleanupAttemptAnnotation,
   cleanupNeedAnnotation,
@@ -10,21 +9,20 @@ import {
   uncleanSystemAnnotation,
   waiveCleanupAnnotation,
 } from '@metal/api/wire/contract.ts';
-import type { OperatorContext } from '../../context.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { type BootFacts, bootFactsOf, isProbeBootOf } from '../boot/configuration-facts.ts';
-import { type CleanupPolicy, needsBoot, policyOf } from './policy.ts';
-import { progressOf } from './progress.ts';
 import { isAdmitted } from '../../../cleanup/cleanup-queue.ts';
 import { type QueueFacts, queueFacts } from '../../../cleanup/queue-position.ts';
-import type { Cache } from '@metal/kube/cache/store.ts';
-import { freshForMs } from '../power/facts.ts';
-import type { SharedDisk } from './disks.ts';
-import { inventoryOf, sharedDiskIn } from './disks.ts';
+import type { OperatorContext } from '../../context.ts';
+import { type BootFacts, bootFactsOf, isProbeBootOf } from '../boot/configuration-facts.ts';
+import { inventoryOf, type SharedDisk, sharedDiskIn } from './disks.ts';
 import { type AttemptResult, erasesNothing, recordOf, evaluateReport } from './erasure-report.ts';
+import { type CleanupPolicy, needsBoot, policyOf } from './policy.ts';
+import { progressOf } from './progress.ts';
 import { type BiosFacts, biosFacts, type BootOrderFacts, bootOrderResetFacts } from './reset-facts.ts';
+import { type RunFacts, runFacts } from './run-facts.ts';
 
-export interface CleanupFacts {
+export interface CleanupFacts extends RunFacts {
   readonly policy: CleanupPolicy;
   /** A claim has had the server since the last cleanup. */
   readonly needed: boolean;
@@ -47,10 +45,6 @@ export interface CleanupFacts {
   readonly boot: BootFacts | undefined;
   /** Another boot configuration has its name, or the server refers to another one. */
   readonly otherBootLeft: boolean;
-  /** Whether the machine has run since the boot of the attempt was prepared; unknown without a fresh observation. */
-  readonly hasRun: 'yes' | 'no' | 'unknown';
-  /** When that was first observed, RFC 3339. */
-  readonly poweredOnTime: string | undefined;
   readonly report: AttemptResult | undefined;
   /** The ErasureReport of the attempt. */
   readonly record: ErasureReport | undefined;
@@ -81,51 +75,79 @@ interface FactsInput {
 }
 
 export function cleanupFacts(server: Server, input: FactsInput): CleanupFacts {
-  const { memory, context, now } = input;
-  const { caches, config } = context;
-  const { metadata, spec, status } = server;
-  const inCleanup = status?.state === 'Cleanup';
-  const attempt = inCleanup ? (status.cleanup?.attempt ?? 0) : 0;
-  const found = caches.bootConfigurations.get({ namespace: config.managerNamespace, name: metadata.name });
+  const { memory, context } = input;
+  const { metadata, status } = server;
   const policy = policyOf(server, context);
-  const boot = found !== undefined && isBootOfAttempt(found, server, attempt, policy) ? found : undefined;
-  const hasRecord = attempt > 0 && (boot !== undefined || !needsBoot(policy));
-  const record = hasRecord ? recordOf(server, boot, context) : undefined;
-  const known = inventoryOf(server, caches.inventories.get(metadata.name));
-  const withdrawn = inCleanup && (status.cleanup?.withdrawnTime !== undefined || record?.spec.withdrawn !== undefined);
-  const result = record === undefined || withdrawn ? undefined : evaluateReport(record, boot, known);
-  const settings = { server, policy, boot, memory, context, now };
-  const marksEarlierServer = isMarkedAtBmc(server, caches.bmcs);
-  const poweredOnTime = boot === undefined ? undefined : poweredOnTimeOf(server, boot, memory);
+  const attempt = attemptFacts(server, policy, input);
+  const isCertified = attempt.report?.state === 'Succeeded' && attempt.record?.status?.certificate !== undefined;
+  const marksEarlierServer = isMarkedAtBmc(server, context.caches.bmcs);
   return {
     policy,
     // An Available server was cleaned up, or the policy requests nothing.
     needed: isNeeded(server) || (marksEarlierServer && status?.state !== 'Available'),
     marksEarlierServer,
-    clearance: clearanceOf(server, result?.state === 'Succeeded' && record?.status?.certificate !== undefined, context),
-    attempt,
-    failedAttempts: inCleanup ? (status.cleanup?.failedAttempts ?? 0) : 0,
-    maxAttempts: config.cleanupAttempts,
+    clearance: clearanceOf(server, isCertified, context),
+    ...attempt,
+    ...admissionFacts(server, attempt.attempt, input),
+    lastHeldMessage: memory.reportedCleanupHold,
+    overrideCleared: memory.overrideCleared,
+    waiver: metadata.annotations?.[waiveCleanupAnnotation],
+  };
+}
+
+type AdmissionFacts = Pick<CleanupFacts, 'admitted' | 'isAdmittedByLeader' | 'queue'>;
+
+function admissionFacts(server: Server, attempt: number, { context, now }: FactsInput): AdmissionFacts {
+  const inCleanup = server.status?.state === 'Cleanup';
+  return {
     admitted: attempt > 0 || (inCleanup && (context.cleanupQueue.isReserved(server) || isAdmitted(server))),
-    isAdmittedByLeader: config.shards === 'auto',
+    isAdmittedByLeader: context.config.shards === 'auto',
     queue: inCleanup && attempt === 0 ? queueFacts(server, context, now) : undefined,
+  };
+}
+
+type AttemptFacts = Omit<
+  CleanupFacts,
+  | keyof AdmissionFacts
+  | 'policy'
+  | 'needed'
+  | 'marksEarlierServer'
+  | 'clearance'
+  | 'lastHeldMessage'
+  | 'overrideCleared'
+  | 'waiver'
+>;
+
+function attemptFacts(server: Server, policy: CleanupPolicy, { memory, context, now }: FactsInput): AttemptFacts {
+  const { caches, config } = context;
+  const { metadata, spec, status } = server;
+  const cleanup = status?.state === 'Cleanup' ? status.cleanup : undefined;
+  const attempt = cleanup?.attempt ?? 0;
+  const found = caches.bootConfigurations.get({ namespace: config.managerNamespace, name: metadata.name });
+  const boot = found !== undefined && isBootOfAttempt(found, server, attempt, policy) ? found : undefined;
+  const record =
+    attempt > 0 && (boot !== undefined || !needsBoot(policy)) ? recordOf(server, boot, context) : undefined;
+  const known = inventoryOf(server, caches.inventories.get(metadata.name));
+  const withdrawn =
+    status?.state === 'Cleanup' && (cleanup?.withdrawnTime !== undefined || record?.spec.withdrawn !== undefined);
+  const settings = { server, policy, boot, memory, context, now };
+  return {
+    attempt,
+    failedAttempts: cleanup?.failedAttempts ?? 0,
+    maxAttempts: config.cleanupAttempts,
     boot: boot === undefined ? undefined : bootFactsOf(boot, server, now),
     otherBootLeft: boot === undefined && (found !== undefined || spec.bootConfigurationRef !== undefined),
-    hasRun: poweredOnTime === undefined ? (isPowerFresh(memory, now) ? 'no' : 'unknown') : 'yes',
-    poweredOnTime,
-    report: result,
+    ...runFacts(server, boot, memory, now),
+    report: record === undefined || withdrawn ? undefined : evaluateReport(record, boot, known),
     record,
     bios: biosFacts(settings),
     bootOrder: bootOrderResetFacts(settings),
     progress: progressOf(record),
     withdrawn,
-    lastHeldMessage: memory.reportedCleanupHold,
     noProgressForMs: attempt === 0 ? 0 : msSinceProgress({ server, boot, record }, now),
     timeoutMs: config.cleanupTimeoutMs,
     disksKnown: known !== undefined,
     sharedDisk: attempt > 0 && boot === undefined && policy.disks !== 'None' ? sharedDiskIn(known, caches) : undefined,
-    overrideCleared: memory.overrideCleared,
-    waiver: metadata.annotations?.[waiveCleanupAnnotation],
   };
 }
 
@@ -163,26 +185,6 @@ function isBootOfAttempt(
     (disks === 'None' || !erasesNothing(boot))
   );
 }
-
-/**
- * When the operator requested the start of the machine for this boot, or observed it running. The status keeps the time. If a
- * process ends before it is written, the attempt is repeated unless the machine still runs.
- */
-function poweredOnTimeOf(
-  { status }: Server,
-  { metadata }: ServerBootConfiguration,
-  { transition, seenOnAt }: ObservedSystem,
-): string | undefined {
-  const preparedAt = Date.parse(metadata.annotations?.[cleanupPreparedAnnotation] ?? '');
-  const written = status?.cleanup?.poweredOnTime;
-  if (written !== undefined && Date.parse(written) >= preparedAt) return written;
-  const requestedAt = transition?.target === 'On' ? transition.firstRequestAt : undefined;
-  const at = [requestedAt, seenOnAt].find((time) => time !== undefined && time >= preparedAt);
-  return at === undefined ? undefined : new Date(at).toISOString();
-}
-
-const isPowerFresh = ({ state }: ObservedSystem, now: number): boolean =>
-  state !== undefined && now - state.at < freshForMs;
 
 function clearanceOf(
   { metadata, status }: Server,

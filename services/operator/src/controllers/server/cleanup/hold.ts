@@ -1,7 +1,7 @@
 import { act, wait } from '@metal/kube/controller/decide.ts';
-import { erasedSoFar } from './progress.ts';
 import { resyncMs } from '../resync.ts';
 import type { ServerFacts, Step } from '../types.ts';
+import { erasedSoFar } from './progress.ts';
 
 /** The server has a claim reference again. The registry and the boot service see that, too, and stop the eraser. */
 export function holdCleanup(server: ServerFacts): Step {

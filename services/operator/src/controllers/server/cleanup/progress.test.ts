@@ -27,11 +27,11 @@ const report = (state: Spec['state'], disks: Disk[]): ErasureReport => ({
 const long = 'x'.repeat(100);
 
 const rows: [string, ErasureReport | undefined, string][] = [
-  ['nobody began', undefined, 'no disk was begun'],
-  ['no disk is there', report('Failed', []), 'erasing has ended; no disk was begun'],
-  ['it goes on', report('Running', [disk('sda', 'Running')]), 'the eraser is told to stop; partly erased: sda'],
+  ['no report exists', undefined, 'no disk was begun'],
+  ['the report lists no disk', report('Failed', []), 'erasing has ended; no disk was begun'],
+  ['the eraser runs', report('Running', [disk('sda', 'Running')]), 'the eraser is told to stop; partly erased: sda'],
   [
-    'it stopped',
+    'the eraser stopped',
     report('Failed', [
       disk('sdc', 'Pending'),
       disk('sda', 'Erased'),
@@ -46,7 +46,7 @@ const rows: [string, ErasureReport | undefined, string][] = [
     'erasing has ended; still erasing by itself: nvme0n1',
   ],
   [
-    'it had succeeded, on many disks',
+    'many disks are erased',
     report(
       'Succeeded',
       ['a', 'b', 'c', 'd', 'e'].map((name) => disk(name, 'Erased')),
@@ -60,4 +60,4 @@ const rows: [string, ErasureReport | undefined, string][] = [
   ],
 ];
 for (const [title, record, expected] of rows)
-  test(`what was erased when ${title}`, () => assert.equal(erasedSoFar(record), expected));
+  test(`the summary of erased disks when ${title}`, () => assert.equal(erasedSoFar(record), expected));

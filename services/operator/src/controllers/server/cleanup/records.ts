@@ -1,12 +1,12 @@
-import { bootlessName, ErasureReport, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
+import { signedJson } from '@metal/api/signed-json.ts';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { bootlessName, ErasureReport, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
 import { uncleanSystemAnnotation, waiveCleanupAnnotation } from '@metal/api/wire/contract.ts';
 import { isNotFound, KubeError } from '@metal/kube/errors.ts';
 import { StaleDecision } from '../../../errors.ts';
-import { signingKeyIn } from './signing-key.ts';
-import { certificateOf, foundOf } from './certificate.ts';
 import { patchGuarded, type ServerReconcile } from '../machine.ts';
-import { signedJson } from '@metal/api/signed-json.ts';
+import { certificateOf, foundOf } from './certificate.ts';
+import { signingKeyIn } from './signing-key.ts';
 
 /** An attempt without a boot has nothing to erase. The operator writes its record instead of the registry. */
 export async function recordCleanup(reconcile: ServerReconcile): Promise<void> {

@@ -1,7 +1,6 @@
 import { readBiosReset, resetBios as requestReset } from '@metal/redfish/resources/bios.ts';
 import { setBootOrder } from '@metal/redfish/resources/boot-override.ts';
 import { StaleDecision } from '../../../errors.ts';
-import { attemptKey, ofThisAttempt } from './reset-facts.ts';
 import {
   abortWith,
   isRejectedRequest,
@@ -11,6 +10,7 @@ import {
   systemUriOf,
   withBmc,
 } from '../machine.ts';
+import { attemptKey, ofThisAttempt } from './reset-facts.ts';
 
 /** A repetition before the next start has no effect, so an earlier process may have requested the reset already. */
 export async function resetBios(reconcile: ServerReconcile): Promise<void> {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { SystemState } from '@metal/redfish/resources/systems.ts';
-import { readConfig } from '../../../config.ts';
 import { type BiosReset, type BootOrderReset, ObservedSystem } from '../../../bmc-connections/observed-state.ts';
+import { readConfig } from '../../../config.ts';
 import { type BiosFacts, biosFacts, type BootOrderFacts, bootOrderResetFacts } from './reset-facts.ts';
 
 const flags = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];
@@ -55,39 +55,39 @@ function bios(
 
 const seen = (kind: 'Pending' | 'Confirmed' | 'Accepted') => ({ at: now - 1_000, since: now - 9_000, state: { kind } });
 
-test('a reset of the BIOS that nobody asks for is none', () => {
+test('a BIOS reset is none unless the policy requests it', () => {
   assert.deepEqual(bios({ order }, undefined, 'None'), { kind: 'none' });
 });
 
-test('a reset of the BIOS is due until the BMC took it, and refused when it does not', () => {
+test('a BIOS reset is due until the BMC accepts it, and failed if the BMC rejects it', () => {
   assert.deepEqual(bios(undefined), { kind: 'due' });
   assert.equal(bios({ order }).kind, 'requested');
   assert.deepEqual(bios({ rejection: 'no' }), { kind: 'failed', message: 'no' });
 });
 
-test('what the attempt boots tells that the BMC took the reset, also to a process that did not ask for it', () => {
+test('the boot configuration of the attempt records the accepted BIOS reset for every process', () => {
   const observed = bios(undefined, bootWith(`${requestedTime} /tasks/7`));
   assert.deepEqual(observed, { kind: 'requested', requestedTime, task: '/tasks/7', nextPollInMs: 0, forMs: 0 });
   assert.deepEqual(bios(undefined, bootWith(requestedTime)), { ...observed, task: undefined });
 });
 
-test('what this process asked in an earlier attempt says nothing of this one', () => {
+test('a request of an earlier attempt does not count', () => {
   const of = 'T 1';
   assert.deepEqual(bios({ of, rejection: 'no' }), { kind: 'due' });
   assert.equal(bios({ of, seen: seen('Confirmed') }, bootWith(requestedTime)).kind, 'requested');
   assert.equal(bootOrder({ reset: { of, ...sent, isPending: true } }).kind, 'due');
 });
 
-test('a boot that was prepared before a reset was asked for ends without one', () => {
+test('a boot that was prepared before the policy requested a reset ends without one', () => {
   assert.deepEqual(bios(undefined, bootWith(undefined)), { kind: 'none' });
 });
 
-test('a reset that is pending is looked at again after the interval; its time counts from the first look', () => {
+test('a pending BIOS reset is polled at the interval, and its timeout counts from the first observation', () => {
   const observed = bios({ seen: seen('Pending') }, bootWith(requestedTime));
   assert.deepEqual(observed, { kind: 'requested', ...order, nextPollInMs: 4_000, forMs: 9_000 });
 });
 
-test('a reset is done when the BMC says so, or says nothing', () => {
+test('a BIOS reset is done when the BMC confirms it or has no report of it', () => {
   for (const kind of ['Confirmed', 'Accepted'] as const)
     assert.deepEqual(bios({ seen: seen(kind) }, bootWith(requestedTime)), { kind: 'done', ...order, result: kind });
   const failed = { at: now, since: now, state: { kind: 'Failed', message: 'the task is Exception' } } as const;
@@ -106,7 +106,7 @@ interface Order {
 function bootOrder({ on = server({}, ['a', 'b']), seen: bootOrderSeen = [], reset }: Order): BootOrderFacts {
   const memory = new ObservedSystem();
   memory.bootOrderReset = reset && { of: 'T 2', ...reset };
-  // Nothing else of the look matters here.
+  // Only the boot order of the observation is used.
   memory.state = { value: { bootOrder: bootOrderSeen } as unknown as SystemState, at: now };
   return bootOrderResetFacts({ server: on, policy, boot: undefined, memory, context: { config }, now });
 }
@@ -119,16 +119,16 @@ const desired = [
 const devices = ['a', 'b'];
 
 const orders: [title: string, order: Order, facts: Partial<BootOrderFacts>][] = [
-  ['as the first discovery saw it', { seen: ['a', 'b'] }, { kind: 'done', devices, result: 'AsWanted' }],
-  ['with new devices behind', { seen: ['a', 'b', 'c'] }, { kind: 'done', devices, result: 'AsWanted' }],
+  ['as recorded by the first discovery', { seen: ['a', 'b'] }, { kind: 'done', devices, result: 'AsWanted' }],
+  ['with new devices at its end', { seen: ['a', 'b', 'c'] }, { kind: 'done', devices, result: 'AsWanted' }],
   ['of a claim', { seen: ['b', 'a'] }, { kind: 'due', devices }],
-  ['that a person wants', { on: server({ bootOrder: desired }, ['a']), seen: ['b', 'a'] }, { kind: 'done' }],
-  ['that a person does not want', { on: server({ bootOrder: desired }, ['a']), seen: ['a'] }, { kind: 'due' }],
-  ['that nobody knows', { on: server() }, { kind: 'failed' }],
+  ['as in spec.bootOrder', { on: server({ bootOrder: desired }, ['a']), seen: ['b', 'a'] }, { kind: 'done' }],
+  ['other than spec.bootOrder', { on: server({ bootOrder: desired }, ['a']), seen: ['a'] }, { kind: 'due' }],
+  ['that is unknown', { on: server() }, { kind: 'failed' }],
   ['that was sent', { reset: sent }, { kind: 'requested', devices, nextPollInMs: 4_000, forMs: 9_000 }],
-  ['that was sent and shows', { reset: sent, seen: devices }, { kind: 'done', result: 'AsWanted' }],
+  ['that was sent and is observed', { reset: sent, seen: devices }, { kind: 'done', result: 'AsWanted' }],
   ['that waits for the next start', { reset: { ...sent, isPending: true } }, { kind: 'done', result: 'AtNextStart' }],
-  ['that is refused', { reset: { rejection: 'no' }, seen: ['b'] }, { kind: 'failed', message: 'no' }],
+  ['that is rejected', { reset: { rejection: 'no' }, seen: ['b'] }, { kind: 'failed', message: 'no' }],
 ];
 for (const [title, given, facts] of orders) {
   test(`a boot order ${title} is ${facts.kind}`, () => assert.partialDeepStrictEqual(bootOrder(given), facts));

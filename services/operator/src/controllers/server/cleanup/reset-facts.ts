@@ -1,8 +1,8 @@
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { cleanupBiosResetAnnotation } from '@metal/api/wire/contract.ts';
-import type { OperatorContext } from '../../context.ts';
 import type { BiosOrder, ObservedSystem } from '../../../bmc-connections/observed-state.ts';
+import type { OperatorContext } from '../../context.ts';
 import { wantedDevices } from '../settings/facts.ts';
 import type { CleanupPolicy } from './policy.ts';
 

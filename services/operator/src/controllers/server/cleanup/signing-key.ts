@@ -1,10 +1,10 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { certificateKeysConfigMap, certificateKeySecret } from '@metal/api/wire/contract.ts';
-import { ConfigMap, Secret } from '@metal/kube/kinds/builtin.ts';
-import type { KubeClient } from '@metal/kube/client/client.ts';
-import { KubeError } from '@metal/kube/errors.ts';
-import { ConfigError } from '@metal/kube/config-error.ts';
 import type { SigningKey } from '@metal/api/signed-json.ts';
+import { certificateKeysConfigMap, certificateKeySecret } from '@metal/api/wire/contract.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import { ConfigError } from '@metal/kube/config-error.ts';
+import { KubeError } from '@metal/kube/errors.ts';
+import { ConfigMap, Secret } from '@metal/kube/kinds/builtin.ts';
 
 /**
  * The signing key of cleanup certificates; created if the Secret does not exist. Its public key is published before the first

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes } from '@metal/kube/runtime/durations.ts';
+import type { QueueFacts } from '../../../cleanup/queue-position.ts';
+import { calmServer as calm, decide, emptyQueue, boundClaim, readyBoot as boot, poweringOn } from '../table.rows.ts';
+import { serverTable } from '../table.ts';
+import type { ServerFacts, ServerPhase } from '../types.ts';
 import type { CleanupFacts } from './facts.ts';
 import { heldMessage } from './hold.ts';
 import type { CleanupPolicy } from './policy.ts';
-import type { QueueFacts } from '../../../cleanup/queue-position.ts';
-import { serverTable } from '../table.ts';
-import type { ServerFacts, ServerPhase } from '../types.ts';
-import { calmServer as calm, decide, emptyQueue, boundClaim, readyBoot as boot, poweringOn } from '../table.rows.ts';
 
 const nothing: CleanupPolicy = { disks: 'None', bios: 'None', bootOrder: 'None' };
 const purge: CleanupPolicy = { ...nothing, disks: 'Purge' };
@@ -40,7 +40,7 @@ const on = { power: 'On', cleanup: unclean() } as const;
 const rediscover = { kind: 'rediscover', value: 'rediscover' } as const;
 const retry = { kind: 'retry', value: 'retry' } as const;
 
-/** One line of a table: in this phase, with these facts, this is decided. */
+/** One case: the decision in a phase with these facts. */
 type Line = [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, decided: string];
 
 const lines: Line[] = [

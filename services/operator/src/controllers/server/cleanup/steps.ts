@@ -124,7 +124,7 @@ function begin(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
   if (cleanup.otherBootLeft) return act('clearBoot', 'EarlierAttemptLeftItsBoot');
   if (policy.disks !== 'None' && !cleanup.disksKnown)
     return go('Initial', 'DisksNotKnown', 'discovered first, as no ServerInventory tells which disks it has');
-  // The status does not say Cleanup yet, so the queue does not count the server.
+  // The status does not hold Cleanup yet, so the queue does not count the server.
   if (!cleanup.admitted && queue === undefined) return wait(1, 'CleanupNeeded');
   if (!cleanup.admitted && queue !== undefined) return awaitAdmission(server, queue);
   // The reconcile ends here: the status records the admission before anything is done.

@@ -1,7 +1,7 @@
+import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { writeBmcMark } from '../cleanup/records.ts';
 import { patchGuarded, type ServerReconcile } from '../machine.ts';
-import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
 
 /**
  * Deletes the boot configurations and the BIOSSettings of the server, as v0.7.0 did. The references are cleared first; after

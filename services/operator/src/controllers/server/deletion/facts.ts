@@ -1,8 +1,8 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import type { BmcFacts } from '../bmc/facts.ts';
 import type { DiscoveryFacts } from '../discovery/facts.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 
 export interface DeletionFacts {
   readonly heldByMaintenance: boolean;

@@ -1,7 +1,7 @@
 import { act, type Decision, rest, wait } from '@metal/kube/controller/decide.ts';
+import { minutes } from '@metal/kube/runtime/durations.ts';
 import type { ServerReason } from '../reasons.ts';
 import type { ServerAction, ServerFacts, ServerPhase } from '../types.ts';
-import { minutes } from '@metal/kube/runtime/durations.ts';
 
 /** The deletion never waits for the hardware: it deletes dependent objects and records an event. */
 export function decideDeletion({ deletion }: ServerFacts): Decision<ServerPhase, ServerAction, ServerReason> {

@@ -1,8 +1,8 @@
-import type { SystemState } from '@metal/redfish/resources/systems.ts';
-import { abortWith, memoryOf, onlyTo, type ServerReconcile, systemUriOf, withBmc } from '../machine.ts';
 import { discoveryAttemptAnnotation } from '@metal/api/wire/contract.ts';
-import { prepareBoot } from '../boot/internal-boot.ts';
 import { readInventory as readHardware } from '@metal/redfish/resources/inventory.ts';
+import type { SystemState } from '@metal/redfish/resources/systems.ts';
+import { prepareBoot } from '../boot/internal-boot.ts';
+import { abortWith, memoryOf, onlyTo, type ServerReconcile, systemUriOf, withBmc } from '../machine.ts';
 
 export async function readInventory(reconcile: ServerReconcile): Promise<void> {
   const uri = await systemUriOf(reconcile);

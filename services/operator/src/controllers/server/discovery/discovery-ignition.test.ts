@@ -50,7 +50,7 @@ interface Written {
 }
 
 const partsOf = (butane: string) => {
-  // The parser of Butane takes a bracket that closes further left.
+  // The YAML parser of Butane accepts a closing bracket with less indentation.
   const { systemd, storage } = parse(butane.replace('\n ]', ' ]')) as Written; // of the template above
   const [, flags] = /probe:1 (.*)/.exec(systemd.units[0]?.contents ?? '') ?? [];
   return { flags, files: storage.files.map(({ path, contents }) => [path, contents.inline]) };
@@ -66,7 +66,7 @@ test('a template of v0.7.0 is rendered with the flags of v0.7.0 where reports ne
     { registryAuth: 'none' },
   ));
 
-test('a probe of v0.7.0 is not told of an authority, but the file is there for whoever tells it', () =>
+test('a template for the probe of v0.7.0 gets the CA file but no flag for it', () =>
   withTemplate(
     formerTemplate,
     async (ignition) => {
@@ -79,7 +79,7 @@ test('a probe of v0.7.0 is not told of an authority, but the file is there for w
     { registryAuth: 'none', registryCaPem: 'an authority\n' },
   ));
 
-test('a template that does not place the token is given its file where reports need one', () =>
+test('a template without Token gets the token file where reports need a token', () =>
   withTemplate(formerTemplate, async (ignition) => {
     const { ignition: text } = await ignition().render({ systemUUID: 'u', token: 'a token' });
     assert.deepEqual(partsOf(text), {
@@ -88,21 +88,21 @@ test('a template that does not place the token is given its file where reports n
     });
   }));
 
-test('a template that places the token itself is left as it is', () =>
+test('a template with Token gets no token file', () =>
   withTemplate(`# {{ .Token }}\n${formerTemplate}`, async (ignition) => {
     const { ignition: text } = await ignition().render({ systemUUID: 'u', token: 'a token' });
     assert.match(text, /^# a token\n/);
     assert.deepEqual(partsOf(text).files, []);
   }));
 
-test('keys are made only for a template that names them, also within an if', () =>
+test('keys are generated only for a template that uses them, also within an if', () =>
   withTemplate('{{ if .SSHPublicKey }}key: {{ .SSHPublicKey }}{{ end }}', async (ignition) => {
     const { ignition: text, access } = await ignition().render({ systemUUID: 'u', token: 't' });
     assert.match(text, /^key: ssh-ed25519 /m);
     assert.match(access?.pem ?? '', /OPENSSH/);
   }));
 
-test('the probe is given what it verifies the registry against, by every template and without one', async () => {
+test('the probe gets the certificate authority of the registry with and without a template', async () => {
   const options = { ...common, registryUrl: 'https://192.0.2.1', registryCaPem: 'an authority\n' };
   const render = async (templatePath: string | undefined): Promise<string> =>
     (await discoveryIgnitionOf({ ...options, templatePath }).render({ systemUUID: 'u', token: 't' })).ignition;
@@ -132,13 +132,13 @@ for (const [title, template] of [
   ['without storage', '---\nvariant: fcos\nsystemd: {}\n'],
   ['in JSON', '{"variant": "fcos", "storage": {}}'],
 ] as const) {
-  test(`a template ${title} gets a file that it knows nothing of, and keeps its words`, () =>
+  test(`a template ${title} gets an added file and keeps its own text`, () =>
     withTemplate(template, async (ignition) => {
       const { ignition: text } = await ignition().render({ systemUUID: 'u', token: 't', files: [order] });
       const { storage } = parse(text) as Written; // written above
       const added = storage.files.find(({ path }) => path === order.path);
       assert.equal(added?.contents.inline, order.text);
-      assert.equal(storage.files.length, title.startsWith('with files') ? 3 : 2, 'the token is there as well');
+      assert.equal(storage.files.length, title.startsWith('with files') ? 3 : 2, 'the token file is added as well');
       assert.equal(/mode: 0644/.test(text), /mode: 0644/.test(template));
       const kept = Object.keys(parse(template) as object); // every template here is a map
       assert.deepEqual(
@@ -154,19 +154,15 @@ for (const template of [
   `storage:\n  files:\n    - path: ${order.path}`,
   'a: [',
 ]) {
-  test(`${JSON.stringify(template)} has no place for a file, and that is said`, () =>
+  test(`${JSON.stringify(template)} has no place for a file and is rejected`, () =>
     withTemplate(template, (ignition) =>
       assert.rejects(ignition().render({ systemUUID: 'u', token: 't', files: [order] }), /no place for/),
     ));
 }
 
 for (const [title, template, message] of [
-  [
-    'a variable that there is not',
-    '{{ .Nonsense }}',
-    /\{\{ \.Nonsense \}\} is not understood; expected one of \{\{ \.Image/,
-  ],
-  ['a construct that there is not', 'x\n{{ define "a" }}', /ignition template: line 2: .*"define" is not supported/],
+  ['an unknown variable', '{{ .Nonsense }}', /\{\{ \.Nonsense \}\} is not understood; expected one of \{\{ \.Image/],
+  ['an unknown action', 'x\n{{ define "a" }}', /ignition template: line 2: .*"define" is not supported/],
 ] as const) {
   test(`the process does not start with ${title}`, () =>
     withTemplate(template, (ignition) => {
@@ -174,7 +170,7 @@ for (const [title, template, message] of [
     }));
 }
 
-test('without a template it is Ignition, with the token and all files in it', async () => {
+test('the ignition without a template is Ignition JSON with the token and all files', async () => {
   const built = discoveryIgnitionOf({ ...common, templatePath: undefined });
   const { ignition, format, access } = await built.render({ systemUUID: 'u', token: 'a token, 100%', files: [order] });
   assert.equal(format, undefined);

@@ -1,13 +1,13 @@
 import { generateKeyPairSync, randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { ignitionFormat } from '@metal/api/wire/contract.ts';
 import { hash } from 'bcryptjs';
 import { isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
-import { builtInIgnition, type ExtraFile } from './built-in-ignition.ts';
+import { ignitionFormat } from '@metal/api/wire/contract.ts';
 import { ConfigError } from '@metal/kube/config-error.ts';
-import { openSshKeyPair } from './ssh-keys.ts';
 import { TemplateError } from '@metal/go-template/errors.ts';
 import { type Template, templateOf } from '@metal/go-template/template.ts';
+import { builtInIgnition, type ExtraFile } from './built-in-ignition.ts';
+import { openSshKeyPair } from './ssh-keys.ts';
 
 const defaultTemplatePath = '/etc/metal-operator/ignition-template.yaml';
 const tokenFile = '/etc/metalprobe/token';

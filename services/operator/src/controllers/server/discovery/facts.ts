@@ -1,6 +1,6 @@
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { allowInterruptionAnnotation } from '@metal/api/wire/contract.ts';
 import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { type DuplicateFacts, duplicateFacts } from './facts.ts';
-import { serverTable } from '../table.ts';
-import { calmServer as calm, decide, boundClaim as held, readyBoot as boot } from '../table.rows.ts';
-import type { ServerFacts, ServerPhase } from '../types.ts';
 import { reportServer } from '../report.ts';
+import { calmServer as calm, decide, boundClaim as held, readyBoot as boot } from '../table.rows.ts';
+import { serverTable } from '../table.ts';
+import type { ServerFacts, ServerPhase } from '../types.ts';
+import { type DuplicateFacts, duplicateFacts } from './facts.ts';
 
 const ignored: DuplicateFacts = { isIgnored: true, message: 'Server a has it too', key: 'a b', isReported: true };
 const workToDo: Partial<ServerFacts>[] = [
@@ -24,19 +24,19 @@ const workToDo: Partial<ServerFacts>[] = [
 ];
 
 for (const phase of Object.keys(serverTable) as ServerPhase[]) {
-  test(`${phase}: nothing is done through a Server whose machine is another's, whatever there is to do`, () => {
+  test(`${phase}: a Server whose machine is managed by another Server waits, whatever work is due`, () => {
     for (const facts of workToDo)
       assert.equal(decide(phase, { ...calm, ...facts, duplicate: ignored }), 'wait DuplicateSystemUUID');
   });
 }
 
-test('both Servers tell it once; the one that is acted on goes on', () => {
+test('both Servers report the duplicate once, and the managed one continues', () => {
   for (const isIgnored of [true, false]) {
     const unreported = { ...ignored, isIgnored, isReported: false };
     assert.equal(decide('Available', { ...calm, duplicate: unreported }), 'act recordDuplicateEvent');
   }
-  const actedOn = { ...ignored, isIgnored: false };
-  assert.equal(decide('Available', { ...calm, power: 'On', duplicate: actedOn }), 'act powerOff');
+  const managed = { ...ignored, isIgnored: false };
+  assert.equal(decide('Available', { ...calm, power: 'On', duplicate: managed }), 'act powerOff');
 });
 
 const server = (name: string, day: number, spec: Partial<Server['spec']> = {}): Server => ({
@@ -59,7 +59,7 @@ test('a machine with one Server has no duplicate', () => {
   assert.equal(factsOf('a', [server('a', 1), server('c', 1, { systemUUID: 'cc' })]), undefined);
 });
 
-test('letter case tells no machines apart; both messages name the other Server and what to do', () => {
+test('the UUID comparison ignores case, and each message names the other Server and the remedy', () => {
   const both = [server('a', 1), server('b', 2)];
   assert.deepEqual(
     ['a', 'b'].map((name) => [factsOf(name, both)?.isIgnored, factsOf(name, both)?.message]),
@@ -70,19 +70,19 @@ test('letter case tells no machines apart; both messages name the other Server a
   );
 });
 
-test('a claim decides before age, and the message says so', () => {
+test('a Server with a claim is managed instead of an older one, and the message names the claim', () => {
   const claimed = server('b', 2, { serverClaimRef: { namespace: 'team', name: 'claim' } });
   const older = factsOf('a', [server('a', 1), claimed]);
   assert.equal(older?.isIgnored, true);
   assert.match(older.message, /^Server b has .* acted on, as it has a claim;/);
 });
 
-test('many names are cut', () => {
+test('a message with many names is shortened', () => {
   const many = ['b', 'c', 'd', 'e', 'f'].map((name) => server(name, 2));
   assert.match(factsOf('a', [server('a', 1), ...many])?.message ?? '', /^Server b, c, d and 2 more has/);
 });
 
-test('another duplicate, or another one that is acted on, is told anew', () => {
+test('another duplicate or another managed Server is reported again', () => {
   const memory = new ObservedSystem();
   memory.reportedDuplicates = factsOf('a', [server('a', 1), server('b', 2)])?.key;
   assert.equal(factsOf('a', [server('a', 1), server('b', 2)], memory)?.isReported, true);
@@ -91,7 +91,7 @@ test('another duplicate, or another one that is acted on, is told anew', () => {
   assert.equal(factsOf('a', [server('a', 1), claimed], memory)?.isReported, false);
 });
 
-test('the condition says it, and that it is over only where it was said', () => {
+test('the condition becomes True only where it was False before', () => {
   const conditionText = (status: Server['status'], duplicate: DuplicateFacts | undefined) => {
     const decision = { kind: 'wait', reason: 'DuplicateSystemUUID' } as const;
     const outcome = { phase: 'Initial', phaseSince: '2026-01-01T00:00:00Z', decision } as const;

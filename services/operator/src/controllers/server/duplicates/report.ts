@@ -1,6 +1,6 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { condition, type ReportedCondition } from '../../ready-condition.ts';
 import type { ServerFacts } from '../types.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 
 /** Set on every Server of the machine, also on the one that is managed and works. */
 export function uniqueCondition(server: Server, { duplicate }: ServerFacts): ReportedCondition[] {

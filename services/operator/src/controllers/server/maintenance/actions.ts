@@ -1,6 +1,6 @@
+import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { StaleDecision } from '../../../errors.ts';
 import { patchSpec, type ServerReconcile } from '../machine.ts';
-import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 
 /** The cache may lag: a machine must not start while a technician works on it, so the API server is read first. */
 export async function dropMaintenanceRef(reconcile: ServerReconcile): Promise<void> {

@@ -1,8 +1,8 @@
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { maintenanceApprovedLabel } from '@metal/api/wire/contract.ts';
-import { isHeldBy } from '../../../scheduling/eligibility.ts';
 import type { OperatorCaches } from '../../../caches.ts';
+import { isHeldBy } from '../../../scheduling/eligibility.ts';
 import { type BootFacts, bootFactsOf } from '../boot/configuration-facts.ts';
 
 /** The ServerMaintenance that holds the server, or is about to. */

@@ -1,7 +1,7 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import { operationAnnotation, operationUnderWayAnnotation, parkedAnnotation } from '@metal/api/wire/contract.ts';
 import { RedfishError, wasNotApplied } from '@metal/redfish/errors.ts';
 import { resetSystem, type ResetType } from '@metal/redfish/resources/power.ts';
-import { Server } from '@metal/api/v1alpha1/server.ts';
 import { observe } from '../bmc/actions.ts';
 import { memoryOf, onlyTo, patchGuarded, type ServerReconcile, systemUriOf, withBmc } from '../machine.ts';
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { Store } from '@metal/kube/cache/store.ts';
 import { createClock } from '@metal/kube/runtime/clock.ts';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
-import { Store } from '@metal/kube/cache/store.ts';
 import type { SystemState } from '@metal/redfish/resources/systems.ts';
 import { BmcConnectionPool } from '../../../bmc-connections/connection-pool.ts';
-import { readConfig } from '../../../config.ts';
 import { driftMs } from '../../../bmc-connections/observed-state.ts';
+import { readConfig } from '../../../config.ts';
 import { bmcFacts } from '../bmc/facts.ts';
 import { powerFacts } from './facts.ts';
 

@@ -1,9 +1,9 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import type { PowerState } from '@metal/redfish/resources/systems.ts';
-import type { OperatorContext } from '../../context.ts';
-import type { PowerCause, ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { jitter } from '@metal/kube/runtime/jitter.ts';
 import { seconds } from '@metal/kube/runtime/durations.ts';
+import { jitter } from '@metal/kube/runtime/jitter.ts';
+import type { PowerState } from '@metal/redfish/resources/systems.ts';
+import type { PowerCause, ObservedSystem } from '../../../bmc-connections/observed-state.ts';
+import type { OperatorContext } from '../../context.ts';
 
 export interface PowerFacts {
   readonly power: PowerState;

@@ -1,6 +1,6 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { condition, type Explanation, type ReportedCondition } from '../../ready-condition.ts';
 import type { ServerFacts } from '../types.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 
 /** The two power conditions of v0.7.0. They appear with the first power change and become False when it is done. */
 export function powerConditions(server: Server, { transition, power }: ServerFacts): ReportedCondition[] {

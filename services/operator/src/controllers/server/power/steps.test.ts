@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
-import type { ServerFacts, ServerPhase } from '../types.ts';
 import { boundClaim as held, calmServer as calm, decide, poweringOff, poweringOn, readyBoot } from '../table.rows.ts';
+import type { ServerFacts, ServerPhase } from '../types.ts';
 
 /**
  * A step that cannot be undone needs a fresh observation. After a restart of the operator the observed state must also last,

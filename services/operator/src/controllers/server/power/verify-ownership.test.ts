@@ -47,12 +47,12 @@ const rows: [string, Change, Change | undefined, string | undefined][] = [
 ];
 
 for (const [what, observed, live, expected] of rows)
-  test(`of a server that was judged: ${what}`, () => {
+  test(`the change since the decision is described: ${what}`, () => {
     assert.equal(changeSince(serverWith(observed), live && serverWith(live)), expected);
   });
 
 for (const action of ['powerOff', 'forceOff'] as const)
-  test(`${action} asks the API server first, and sends nothing when a claim has the server`, async () => {
+  test(`${action} reads the Server from the API server first, and sends nothing if a claim has it`, async () => {
     const requested: unknown[] = [];
     const client = {
       find: async (_kind: unknown, ref: unknown) => {
@@ -60,7 +60,7 @@ for (const action of ['powerOff', 'forceOff'] as const)
         return serverWith(claim);
       },
     };
-    const bmc = new Proxy({}, { get: (_, name) => assert.fail(`the BMC is not to be asked for ${String(name)}`) });
+    const bmc = new Proxy({}, { get: (_, name) => assert.fail(`unexpected BMC request ${String(name)}`) });
     const bmcConnections = {
       observedSystem: () => ({ transition: undefined }),
       withBmc: (_name: string, _connection: unknown, callback: (bmc: unknown) => Promise<unknown>) => callback(bmc),
@@ -70,7 +70,7 @@ for (const action of ['powerOff', 'forceOff'] as const)
       facts: { ...calmServer, connection: {} },
       context: { client, bmcConnections, clock: systemClock },
     };
-    // What a power-off needs of a turn.
+    // The members of a reconcile that a power-off uses.
     await assert.rejects(serverActions[action](reconcile as unknown as ServerReconcile), {
       code: 'StaleDecision',
       message: /its claim is team\/c \(claim-1\), expected none; nothing was sent/,

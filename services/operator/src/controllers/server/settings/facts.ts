@@ -1,5 +1,5 @@
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { LocatorLight } from '@metal/redfish/resources/led.ts';
 import type { ObservedSystem, SentSetting } from '../../../bmc-connections/observed-state.ts';
 

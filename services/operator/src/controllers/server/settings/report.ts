@@ -1,7 +1,7 @@
-import { condition, type ReportedCondition } from '../../ready-condition.ts';
-import type { SettingFacts } from './facts.ts';
-import type { ServerFacts, ServerPhase } from '../types.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { condition, type ReportedCondition } from '../../ready-condition.ts';
+import type { ServerFacts, ServerPhase } from '../types.ts';
+import type { SettingFacts } from './facts.ts';
 
 /** Recorded before the first claim; a claim may change the order later. Cleanup restores it. */
 export function firstBootOrder({ status }: Server, { seenBootOrder, cleanup, claim }: ServerFacts, phase: ServerPhase) {
