@@ -2,7 +2,7 @@ import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
 
 const nothing = 'Nothing; it goes on by itself.';
 
-/** Every reason a server gives, in conditions, events and log lines. */
+/** Every reason of the Server controller, in conditions, events and log lines. */
 export const serverReasons = {
   // Desired states.
   Available: { meaning: 'The server is off and free to be claimed.', remedy: nothing },

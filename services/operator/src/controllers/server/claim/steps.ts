@@ -53,7 +53,7 @@ function adoptBoot(server: ServerFacts, { provisioned, reprovision }: BoundClaim
 /** Each renewal costs API writes, and anybody on the boot network can cause one. */
 const renewalPauseMs = minutes(1);
 
-/** The boot token may be known to somebody: the machine is not started with it. */
+/** The boot token was used before the machine was started: the boot configuration is replaced. */
 function renewBoot(server: ServerFacts, { boot, provisioned }: BoundClaim): Step | undefined {
   if (boot?.fetchedWhileOff === undefined || provisioned) return undefined;
   const refresh = confirmOff(server);

@@ -85,7 +85,7 @@ function endDiscovery(server: ServerFacts): Step<'Available' | 'Cleanup' | 'Erro
   );
 }
 
-/** The boot token was used by somebody who is not on the machine. The next attempt has another token. */
+/** The boot token was used before the machine was started, hence not by the machine. The next attempt has another token. */
 function rejectEarlyBoot(server: ServerFacts, boot: BootFacts): Step<'Initial'> | undefined {
   if (server.report !== 'early' && boot.fetchedWhileOff === undefined) return undefined;
   const refresh = confirmOff(server);
