@@ -7,7 +7,7 @@ import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
 
-test('an unknown MAC prefix is explained on the Endpoint', async () => {
+test('an unknown MAC prefix is reported on the Endpoint', async () => {
   await using testenv = await startTestenv({ macPrefixes: () => 'macPrefixes: []' });
   const [node] = await testenv.addNodes({ dell: 1 });
   assert.ok(node);
@@ -20,7 +20,7 @@ test('an unknown MAC prefix is explained on the Endpoint', async () => {
   assert.equal(testenv.bmc(node).now, undefined);
 });
 
-test('a wrong password is tried once, and works as soon as the BMCSecret is right', async () => {
+test('a wrong password is tried once, and a corrected BMCSecret is used at once', async () => {
   await using testenv = await startTestenv({ speed: 300, flags: ['--bmc-call-timeout=30m'] });
   const node = await testenv.fleet.add({ vendor: 'lenovo', password: 'another-one' });
   await testenv.plugIn(node);
@@ -35,7 +35,7 @@ test('a wrong password is tried once, and works as soon as the BMCSecret is righ
   await testenv.server(node).hasReason('Available');
 });
 
-/** With another BMCSecret than before. */
+/** Changes the BMCSecret. */
 function isRejectedAgain(before: Server['status']) {
   return ({ status }: Pick<Server, 'status'>): boolean => {
     const { bmcSecretVersion } = status?.rejectedLogin ?? {};
@@ -43,7 +43,7 @@ function isRejectedAgain(before: Server['status']) {
   };
 }
 
-test('a password that was put right at the BMC is tried once more for each change of the BMCSecret', async () => {
+test('a password corrected on the BMC is tried once for each change of the BMCSecret', async () => {
   await using testenv = await startTestenv({ speed: 100 });
   const node = await testenv.fleet.add({ vendor: 'lenovo', password: 'another-one' });
   await testenv.plugIn(node);
@@ -53,7 +53,7 @@ test('a password that was put right at the BMC is tried once more for each chang
   const retry = (value: string) => testenv.annotateSecret(node.name, value);
 
   await retry('now');
-  await testenv.bmc(node).until('is rejected anew', isRejectedAgain(status));
+  await testenv.bmc(node).until('is rejected again', isRejectedAgain(status));
   assert.equal(node.bmc.access.failedLogins, 2);
 
   const { data } = await testenv.secret(node.name).exists();
@@ -63,7 +63,7 @@ test('a password that was put right at the BMC is tried once more for each chang
   assert.equal(node.bmc.access.failedLogins, 2);
 });
 
-test('an account that got the right to log in is tried when its BMCSecret is annotated', async () => {
+test('an account that gains the login privilege is tried when its BMCSecret is annotated', async () => {
   await using testenv = await startTestenv({ speed: 100 });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -85,7 +85,7 @@ test('an account that got the right to log in is tried when its BMCSecret is ann
   assert.equal(countLoginRequests(), 2);
 });
 
-test('a password that was put right at an inline BMC is tried once more for each change of the BMCSecret', async () => {
+test('a password corrected on an inline BMC is tried once for each change of the BMCSecret', async () => {
   await using testenv = await startTestenv({ speed: 100 });
   const node = await testenv.fleet.add({ vendor: 'lenovo', password: 'another-one' });
   const { metadata } = await addInlineServer(testenv, node);
@@ -96,7 +96,7 @@ test('a password that was put right at an inline BMC is tried once more for each
   const retry = (value: string) => testenv.annotateSecret(metadata.name, value);
 
   await retry('now');
-  await testenv.server(node).until('is rejected anew', isRejectedAgain(status));
+  await testenv.server(node).until('is rejected again', isRejectedAgain(status));
   assert.equal(node.bmc.access.failedLogins, 2);
 
   node.bmc.password = 'fleet-password';
@@ -106,8 +106,8 @@ test('a password that was put right at an inline BMC is tried once more for each
   assert.equal(node.bmc.access.failedLogins, 2);
 });
 
-test('of an inline BMC that is left alone it is said what failed, in the same words for as long as it does', async () => {
-  // A call ends when its connection is cut, on a slow machine as well.
+test('an inline BMC with an open breaker keeps one stable error message', async () => {
+  // On a slow machine as well, a call ends because its connection is cut, not by its timeout.
   await using testenv = await startTestenv({ speed: 100, flags: ['--bmc-call-timeout=30m'] });
   const node = await testenv.fleet.add({ vendor: 'lenovo', password: 'fleet-password' });
   await addInlineServer(testenv, node);
@@ -120,15 +120,15 @@ test('of an inline BMC that is left alone it is said what failed, in the same wo
   assert.match(message, /closed the connection before it had answered/);
   const requestCount = node.bmc.requests.length;
   await testenv.clock.sleep(minutes(5));
-  assert.ok(node.bmc.requests.length > requestCount, 'it is tried again');
+  assert.ok(node.bmc.requests.length > requestCount, 'the BMC is retried');
   const { metadata: later, status: laterStatus } = await testenv.server(node).exists();
-  assert.deepEqual([later.resourceVersion, laterStatus], [metadata.resourceVersion, status], 'nothing new is said');
+  assert.deepEqual([later.resourceVersion, laterStatus], [metadata.resourceVersion, status], 'nothing new is reported');
 
   await node.bmc.heal();
   await testenv.server(node).hasReason('Available');
 });
 
-test('a certificate nobody vouches for is refused, and accepted once it is pinned', async () => {
+test('an untrusted BMC certificate is rejected, and accepted once it is pinned', async () => {
   await using testenv = await startTestenv({ fleet: { https: true }, flags: ['--protocol=https'] });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -136,7 +136,7 @@ test('a certificate nobody vouches for is refused, and accepted once it is pinne
   const bmc = await testenv.bmc(node).hasReason('TlsUntrusted');
   const message = bmc.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
   assert.match(message, /not trusted.*fingerprint/s);
-  assert.equal(node.bmc.requests.length, 0, 'nothing was said to a stranger');
+  assert.equal(node.bmc.requests.length, 0, 'nothing was sent to an untrusted BMC');
 
   await testenv.patchBmc(node.name, { spec: { protocol: { tls: { fingerprint: node.bmc.fingerprint } } } });
   await testenv.bmc(node).reaches('Enabled');
@@ -150,7 +150,7 @@ test('a BMC certificate is verified against the CA bundle', async () => {
   await testenv.server(node).hasReason('Available');
 });
 
-test('a BMC that is unreachable is waited for, and the server comes up when it is back', async () => {
+test('an unreachable BMC is retried, and its server comes up after the BMC recovers', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ hpe: 1 });
   assert.ok(node);
@@ -162,7 +162,7 @@ test('a BMC that is unreachable is waited for, and the server comes up when it i
   await testenv.server(node).hasReason('Available');
 });
 
-test('a BMC that hangs says so within its deadline and delays nobody else', async () => {
+test('a hanging BMC is reported as TimedOut within its deadline and does not delay other BMCs', async () => {
   await using testenv = await startTestenv({ flags: ['--bmc-call-timeout=20s'] });
   const [slow, healthy] = await testenv.addNodes({ hpe: 1, generic: 1 });
   assert.ok(slow && healthy);
@@ -174,7 +174,7 @@ test('a BMC that hangs says so within its deadline and delays nobody else', asyn
   await testenv.server(slow).hasReason('Available');
 });
 
-test('a slow BMC is only slow', async () => {
+test('a slow BMC is discovered without an error', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ supermicro: 1 });
   assert.ok(node);
@@ -185,11 +185,11 @@ test('a slow BMC is only slow', async () => {
 
 for (const [title, faults, reason] of [
   ['answers with a web page', { answersGarbage: true }, 'BadAnswer'],
-  ['breaks off in the middle', { truncates: true }, 'BadAnswer'],
-  ['has no session and no answer left', { status: 503 }, 'ConnectionFailed'],
-  ['fails inside', { status: 500 }, 'InternalServerError'],
+  ['truncates its responses', { truncates: true }, 'BadAnswer'],
+  ['answers 503 to everything', { status: 503 }, 'ConnectionFailed'],
+  ['answers 500 to everything', { status: 500 }, 'InternalServerError'],
 ] as const) {
-  test(`a BMC that ${title} is named for it, and forgiven when it recovers`, async () => {
+  test(`a BMC that ${title} is reported with the matching reason, and recovers`, async () => {
     await using testenv = await startTestenv();
     const [node] = await testenv.addNodes({ generic: 1 });
     assert.ok(node);
@@ -201,7 +201,7 @@ for (const [title, faults, reason] of [
   });
 }
 
-test('two BMCs that report one system UUID: one Server, and a condition on both', async () => {
+test('two BMCs with the same system UUID get one Server, and both report DuplicateSystemUUID', async () => {
   await using testenv = await startTestenv({ flags: ['--bmc-resync-interval=10s'] });
   const first = await testenv.fleet.add({ vendor: 'generic' });
   const second = await testenv.fleet.add({ vendor: 'generic', uuid: first.uuid });
@@ -214,10 +214,10 @@ test('two BMCs that report one system UUID: one Server, and a condition on both'
   assert.match(message ?? '', new RegExp(`so has BMC ${first.name}`));
   await testenv.bmc(first).hasReason('DuplicateSystemUUID');
   assert.equal([...testenv.servers.all()].length, 1);
-  assert.deepEqual(second.powerLog, [], 'the surplus machine was not touched');
+  assert.deepEqual(second.powerLog, [], 'the second machine was not touched');
 });
 
-test('a system without anything to tell it by is refused by name', async () => {
+test('a system without UUID and serial number is reported as SystemWithoutUUID', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -227,7 +227,7 @@ test('a system without anything to tell it by is refused by name', async () => {
   assert.equal(testenv.servers.size, 0);
 });
 
-test('a machine that answers with another UUID than its Server is not touched', async () => {
+test('a machine with a different UUID than its Server is not touched', async () => {
   await using testenv = await startTestenv({ flags: ['--server-resync-interval=10s', '--bmc-resync-interval=10s'] });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -241,7 +241,7 @@ test('a machine that answers with another UUID than its Server is not touched', 
     /nothing is done to it until the two agree/,
   );
   await testenv.bmc(node).hasReason('SystemIdentityChanged');
-  assert.equal(testenv.servers.size, 1, 'it is no second Server, which would be discovered');
+  assert.equal(testenv.servers.size, 1, 'no second Server was created, which would be discovered');
   await node.bmc.heal();
   await testenv.bmc(node).hasReason('AllSystemsKnown');
   await testenv.server(node).hasReason('Available');
@@ -249,10 +249,10 @@ test('a machine that answers with another UUID than its Server is not touched', 
 });
 
 for (const [title, status] of [
-  ['says 500 to what it did', 500],
-  ['loses its answers', 0],
+  ['performs a reset but answers 500', 500],
+  ['performs a reset but drops the connection', 0],
 ] as const) {
-  test(`a BMC that ${title} is asked once for each change of power`, async () => {
+  test(`a BMC that ${title} gets one request for each power change`, async () => {
     await using testenv = await startTestenv();
     const [node] = await testenv.addNodes({ generic: 1 });
     assert.ok(node);
@@ -268,7 +268,7 @@ for (const [title, status] of [
     assert.equal(node.bmc.traffic.byRoute.get('POST /redfish/v1/Systems/{id}/Actions/ComputerSystem.Reset'), 4);
   });
 
-  test(`a BMC that ${title} resets a machine once per request`, async () => {
+  test(`a BMC that ${title} resets a machine once per operation`, async () => {
     await using testenv = await startTestenv();
     const [node] = await testenv.addNodes({ generic: 1 });
     assert.ok(node);
@@ -288,7 +288,7 @@ for (const [title, status] of [
   });
 }
 
-test('a machine that never starts ends in Error after some requests, and goes on when a person asks', async () => {
+test('a machine that never starts ends in Error after a limited number of requests, and recovers on retry', async () => {
   await using testenv = await startTestenv({ flags: ['--power-polling-timeout=5s', '--power-attempts=3'] });
   const [node] = await testenv.addNodes({ dell: 1 });
   assert.ok(node);
@@ -305,7 +305,7 @@ test('a machine that never starts ends in Error after some requests, and goes on
   assert.equal(testenv.server(node).now?.status?.failure, undefined);
 });
 
-test('a power-on that never happens is named and repeated', async () => {
+test('a power-on without effect is reported and repeated', async () => {
   await using testenv = await startTestenv({ flags: ['--power-polling-timeout=10s', '--power-attempts=100'] });
   const [node] = await testenv.addNodes({ dell: 1 });
   assert.ok(node);
@@ -314,25 +314,27 @@ test('a power-on that never happens is named and repeated', async () => {
   await testenv.server(node).hasReason('WaitingForPowerOn');
   await testenv.clock.sleep(minutes(1));
   const requestCount = node.bmc.requests.filter(({ path }) => path.endsWith('ComputerSystem.Reset')).length;
-  assert.ok(requestCount > 1, 'it is asked for again');
-  assert.ok(requestCount < 10, 'but not all the time');
+  assert.ok(requestCount > 1, 'the power-on is repeated');
+  assert.ok(requestCount < 10, 'but with a pause');
   await node.bmc.heal();
   await testenv.server(node).hasReason('Available');
 });
 
-test('a boot override that is ignored ends the attempt, and the next one succeeds', async () => {
+test('an ignored boot override ends the discovery attempt, and the next attempt succeeds', async () => {
   await using testenv = await startTestenv({ flags: ['--discovery-timeout=60s', '--power-polling-timeout=10s'] });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
   node.bmc.set({ ignoresOverride: true });
   await testenv.plugIn(node);
-  await testenv.server(node).until('has begun a second attempt', ({ status }) => (status?.discoveryAttempts ?? 0) >= 2);
+  await testenv
+    .server(node)
+    .until('has started a second attempt', ({ status }) => (status?.discoveryAttempts ?? 0) >= 2);
   await node.bmc.heal();
   await testenv.server(node).hasReason('Available');
   assert.equal(testenv.server(node).now?.status?.discoveryAttempts, 0);
 });
 
-test('a server that never reports ends in Error, off, and comes back when a person asks', async () => {
+test('a server without a report ends in Error and off, and recovers on retry', async () => {
   await using testenv = await startTestenv({
     flags: ['--discovery-timeout=30s', '--discovery-attempts=2', '--power-polling-timeout=10s'],
   });
@@ -349,7 +351,7 @@ test('a server that never reports ends in Error, off, and comes back when a pers
   assert.equal(testenv.server(node).now?.metadata.annotations?.['metal.ironcore.dev/operation'], undefined);
 });
 
-test('an ignored shutdown is forced before the server is offered', async () => {
+test('an ignored shutdown is forced before the server becomes Available', async () => {
   await using testenv = await startTestenv({ flags: ['--power-polling-timeout=10s'] });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -359,7 +361,7 @@ test('an ignored shutdown is forced before the server is offered', async () => {
   assert.equal(node.power, 'Off');
 });
 
-test('a server that is found running is left alone until that is allowed', async () => {
+test('a running server is left alone until interrupting it is allowed', async () => {
   await using testenv = await startTestenv({ flags: ['--server-resync-interval=10s'] });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -367,14 +369,14 @@ test('a server that is found running is left alone until that is allowed', async
   await testenv.machine(node).until('runs', () => node.power === 'On');
   await testenv.plugIn(node);
   const server = await testenv.server(node).hasReason('RunningServerLeftAlone');
-  assert.equal(server.status?.manufacturer, 'Contoso', 'what can be read from outside is there');
+  assert.equal(server.status?.manufacturer, 'Contoso', 'the inventory readable over Redfish is there');
   assert.deepEqual(node.powerLog, ['On']);
 
   node.machine.turnOff();
   await testenv.server(node).hasReason('Available');
 });
 
-test('a BMC that refuses power to our account is not asked again and again', async () => {
+test('a BMC that denies power control to the account is retried at a low rate', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -383,7 +385,7 @@ test('a BMC that refuses power to our account is not asked again and again', asy
   await testenv.server(node).hasReason('Forbidden');
   const before = node.bmc.traffic.total;
   await testenv.clock.sleep(30_000);
-  // Whatever happens to the server meanwhile is a reason to try once more.
+  // Every change of the server meanwhile triggers one more attempt.
   const requestCount = node.bmc.traffic.total - before;
   assert.ok(requestCount <= 8, `${requestCount} requests within half a minute`);
 });

@@ -11,7 +11,7 @@ import { untilEnforced } from '@metal/testenv/until-enforced.ts';
 
 const startInCluster = testenvsOfFile();
 
-/** Requests of the operator about Servers so far. */
+/** Requests of the operator for Servers so far. */
 async function requestsOf(testenv: Testenv, verb: 'get' | 'patch'): Promise<number> {
   const counter = await testenv.system.metrics.getSingleMetric('kube_client_requests_total')?.get();
   const sample = counter?.values.find(({ labels }) => labels.verb === verb && labels.resource === 'servers');
@@ -20,7 +20,7 @@ async function requestsOf(testenv: Testenv, verb: 'get' | 'patch'): Promise<numb
 
 const refersTo = (uid: string | undefined) => (server: Server) => server.spec.serverClaimRef?.uid === uid;
 
-test('a binding that a policy refuses is tried again with growing pauses, and succeeds when the policy goes', async () => {
+test('a binding rejected by an admission policy is retried with growing delays, and succeeds without the policy', async () => {
   await using testenv = await startInCluster();
   await using policy = await forbidClaims(testenv.client);
   const [node] = await testenv.addNodes({ generic: 1 });
@@ -36,13 +36,13 @@ test('a binding that a policy refuses is tried again with growing pauses, and su
   );
   await testenv.untilStable(seconds(30));
   const tries = (await requestsOf(testenv, 'patch')) - before;
-  assert.ok(tries >= 3 && tries <= 20, `${tries} tries in half a minute`);
+  assert.ok(tries >= 3 && tries <= 20, `${tries} attempts in half a minute`);
 
   await policy[Symbol.asyncDispose]();
   await claim.reaches('Bound');
 });
 
-test('a binding whose answer was lost is found again, although the watch tells nothing of it', async () => {
+test('a binding with a lost response is found again although the watch delivers no event', async () => {
   await using cluster = await openCluster();
   await using client = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath });
   await using proxy = await LossyApiProxy.open(await restrictedKubeconfig(cluster, client));
@@ -56,12 +56,12 @@ test('a binding whose answer was lost is found again, although the watch tells n
   const before = await requestsOf(testenv, 'get');
   const claim = await testenv.claim({ image: 'registry.test/os:1' });
   await claim.reaches('Bound');
-  assert.equal([...testenv.servers.all()].filter(refersTo(claim.uid)).length, 1, 'one server, not two');
+  assert.equal([...testenv.servers.all()].filter(refersTo(claim.uid)).length, 1, 'one server is bound, not two');
   const reads = (await requestsOf(testenv, 'get')) - before;
-  assert.ok(reads <= 10, `${reads} looks at Servers`);
+  assert.ok(reads <= 10, `${reads} reads of Servers`);
 });
 
-test('a claim is not evicted for a taint that is gone, although the watch tells nothing of it', async () => {
+test('a claim is not evicted for a removed taint although the watch delivers no event', async () => {
   await using cluster = await openCluster();
   await using client = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath });
   await using proxy = await LossyApiProxy.open(await restrictedKubeconfig(cluster, client));
@@ -80,14 +80,14 @@ test('a claim is not evicted for a taint that is gone, although the watch tells 
     using _held = proxy.pauseServerWatches();
     await testenv.patchServer(metadata.name, { spec: { taints: null } });
     await testenv.untilStable(90_000);
-    assert.equal(claim.watched.condition('Evicting')?.status, 'True', 'the operator has not heard of it');
+    assert.equal(claim.watched.condition('Evicting')?.status, 'True', 'the operator has not received the change');
     assert.deepEqual(node.powerLog, ['On', 'Off', 'On'], 'nothing was done to the machine');
   }
   await claim.hasReason('NotEvicting');
   assert.equal(claim.phase, 'Bound');
 });
 
-test('a server that a cut-off leader bound to a claim that has another is let go, and the claim keeps its own', async () => {
+test('a server bound by a suspended leader to a claim with another server is released, and the claim keeps its own', async () => {
   await using testenv = await startInCluster();
   const nodes = await testenv.addNodes({ generic: 2 });
   await testenv.plugIn(...nodes);
@@ -102,7 +102,7 @@ test('a server that a cut-off leader bound to a claim that has another is let go
   const bound = await testenv.server(spare).exists();
   const serverClaimRef = { namespace: 'default', name: claim.name, uid: claim.uid };
   await testenv.patchServer(bound.metadata.name, { spec: { serverClaimRef } });
-  await testenv.server(spare).until('is let go', (server) => server.spec.serverClaimRef === undefined);
+  await testenv.server(spare).until('is released', (server) => server.spec.serverClaimRef === undefined);
   await testenv.server(spare).hasReason('Available');
   assert.deepEqual(spare.powerLog, ['On', 'Off'], 'only its discovery ran on it');
   assert.equal(own.power, 'On');
@@ -114,7 +114,7 @@ test('a server that a cut-off leader bound to a claim that has another is let go
   assert.equal(next.watched.now?.spec.serverRef?.name, bound.metadata.name);
 });
 
-/** What a site may have: a rule of its own about who gets a server. Disposing takes it away again. */
+/** An admission policy of the site about bindings. Disposing deletes it. */
 async function forbidClaims(client: KubeClient): Promise<AsyncDisposable> {
   const group = '/apis/admissionregistration.k8s.io/v1';
   const apiVersion = 'admissionregistration.k8s.io/v1';

@@ -7,8 +7,8 @@ const startTestenv = testenvsOfFile();
 
 const conditionOf = ({ status }: BMC, type: string) => status?.conditions?.find((condition) => condition.type === type);
 
-test('a restart that could not be sent is told as failed until it succeeds, and the BMC is looked at anew', async () => {
-  // The BMC is at rest: it is asked for a restart before the operator sees it fail.
+test('a failed BMC restart is reported until one succeeds, and then the BMC is observed again', async () => {
+  // The BMC is idle: the restart is requested before the operator sees it fail.
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);

@@ -26,7 +26,7 @@ test('clear text of a BMCSecret moves into data, also when it is written again',
   assert.equal(text(again, 'username'), 'root');
 });
 
-test('a BMCSecret whose data and clear text differ keeps what v0.7.0 read, and says so', async () => {
+test('a BMCSecret with different data and clear text keeps the value that v0.7.0 read, and reports the conflict', async () => {
   await using testenv = await startTestenv();
   await testenv.client.create(BMCSecret, {
     metadata: { name: 'given' },
@@ -39,7 +39,7 @@ test('a BMCSecret whose data and clear text differ keeps what v0.7.0 read, and s
   assert.deepEqual([text(secret, 'password'), secret.stringData], ['first', { password: 'second' }]);
 });
 
-test('immutable BMCSecrets stay as they are, and with the flag all of them', async () => {
+test('immutable BMCSecrets stay unchanged, and with --convert-bmc-secrets=false all BMCSecrets do', async () => {
   await using testenv = await startTestenv({ flags: ['--convert-bmc-secrets=false'] });
   const stringData = { username: 'root' };
   for (const immutable of [true, false])
@@ -52,7 +52,7 @@ test('immutable BMCSecrets stay as they are, and with the flag all of them', asy
   }
 });
 
-test('an immutable BMCSecret with clear text is left alone', async () => {
+test('an immutable BMCSecret with clear text is not converted', async () => {
   await using testenv = await startTestenv();
   await testenv.client.create(BMCSecret, {
     metadata: { name: 'fixed' },
@@ -63,7 +63,7 @@ test('an immutable BMCSecret with clear text is left alone', async () => {
   assert.deepEqual(testenv.secret('fixed').now?.stringData, { username: 'root' });
 });
 
-test('a password that was changed by hand is not taken back by the Endpoint that gave the first one', async () => {
+test('a password changed by hand is not overwritten by the Endpoint', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);

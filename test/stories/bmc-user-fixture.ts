@@ -3,11 +3,11 @@ import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import type { Testenv } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
-/** What the stories about BMCUsers share. */
+/** Shared by the stories about BMCUsers. */
 
 export type UserSpec = Partial<BMCUser['spec']>;
 
-/** A BMCUser for the machine, as a person writes it. */
+/** A BMCUser for the machine, as an administrator writes it. */
 export function createUser(testenv: Testenv, { name }: Node, spec: UserSpec = {}): Promise<BMCUser> {
   return testenv.client.create(BMCUser, {
     metadata: { name: 'ada' },
@@ -32,5 +32,5 @@ export const secretsMadeFor = async (testenv: Testenv, { metadata }: BMCUser): P
   );
 export const effective = ({ status }: BMCUser): string => status?.effectiveBMCSecretRef?.name ?? '';
 
-/** Every password that was ever typed wrong would count here. */
+/** Counts every rejected login. */
 export const rejectedLogins = ({ bmc }: Node): number => bmc.access.failedLogins;

@@ -18,7 +18,7 @@ import {
 
 const startTestenv = testenvsOfFile();
 
-test('an account and its BMCSecret are made, with the longest password the BMC takes, and it works', async () => {
+test('an account and its BMCSecret are created with a password of the maximum length, which is verified', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -37,10 +37,10 @@ test('an account and its BMCSecret are made, with the longest password the BMC t
   assert.equal(user.status?.id, account?.id);
   assert.ok(user.status?.lastRotation);
   assert.equal(rejectedLogins(node), 0);
-  assert.equal(node.bmc.openSessions, 1, 'the trial logged out again');
+  assert.equal(node.bmc.openSessions, 1, 'the session of the verification is closed');
 });
 
-test('a BMCSecret that is given is used as it is, also for an account that is there with another password', async () => {
+test('a given BMCSecret is used unchanged, also for an existing account with another password', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -62,7 +62,7 @@ test('a BMCSecret that is given is used as it is, also for an account that is th
   assert.equal(effective(user), 'given');
   assert.equal(user.status?.id, '7');
   assert.deepEqual([accountOf(node)?.password, accountOf(node)?.role], ['given-by-a-person', 'Operator']);
-  assert.equal(rejectedLogins(node), 1, 'the BMC was asked once whether it knows the password');
+  assert.equal(rejectedLogins(node), 1, 'the existing password was verified once');
   assert.deepEqual(await secretsMadeFor(testenv, user), []);
 
   await testenv.patchSecret('given', { password: 'changed-by-a-person' });
@@ -72,7 +72,7 @@ test('a BMCSecret that is given is used as it is, also for an account that is th
   });
 });
 
-test('a given password that works already is not set again', async () => {
+test('a given password that already works is not set again', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -89,7 +89,7 @@ test('a given password that works already is not set again', async () => {
 const writesTo = ({ bmc }: Node): number =>
   bmc.requests.filter(({ method, path }) => method !== 'GET' && path.includes('/AccountService/')).length;
 
-test('a password is rotated when its period is over, counted from the last rotation, and the old BMCSecret goes', async () => {
+test('a password is rotated when its period since the last rotation is over, and the old BMCSecret is deleted', async () => {
   await using testenv = await startTestenv({ speed: 60 });
   const [node] = await testenv.addNodes({ hpe: 1 });
   assert.ok(node);
@@ -110,7 +110,7 @@ test('a password is rotated when its period is over, counted from the last rotat
   assert.equal(rejectedLogins(node), 0);
 });
 
-test('a password is rotated on request, once, and an event says so', async () => {
+test('a password is rotated once on request, with an event', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ lenovo: 1 });
   assert.ok(node);
@@ -132,7 +132,7 @@ test('a password is rotated on request, once, and an event says so', async () =>
   assert.equal(rejectedLogins(node), 0);
 });
 
-test('an expired password is replaced once, and an expiration that is no longer reported is cleared', async () => {
+test('an expired password is replaced once, and an expiration that the BMC no longer reports is cleared', async () => {
   await using testenv = await startTestenv({ speed: 200, flags: ['--bmc-call-timeout=30m'] });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -147,11 +147,11 @@ test('an expired password is replaced once, and an expiration that is no longer 
     .until('works with another password', (user) => effective(user) !== effective(first));
   assert.equal(second.status?.passwordExpiration, undefined);
   await testenv.secret(effective(first)).isGone();
-  assert.equal((await secretsMadeFor(testenv, second)).length, 1, 'no loop of rotations');
+  assert.equal((await secretsMadeFor(testenv, second)).length, 1, 'no rotation loop');
 });
 
 for (const vendor of ['generic', 'dell'] as const) {
-  test(`deleting a BMCUser deletes the account of a ${vendor} BMC, or empties its slot`, async () => {
+  test(`deleting a BMCUser deletes the account of a ${vendor} BMC, or clears its slot`, async () => {
     await using testenv = await startTestenv();
     const [node] = await testenv.addNodes({ [vendor]: 1 });
     assert.ok(node);
@@ -166,7 +166,7 @@ for (const vendor of ['generic', 'dell'] as const) {
   });
 }
 
-test('a BMC without a free slot is said, and two users never share one', async () => {
+test('a BMC without a free account slot is reported, and two users never share one slot', async () => {
   await using testenv = await startTestenv();
   const node = await testenv.fleet.add({ vendor: 'dell', quirks: { accountSlots: 3 } });
   await readyBmc(testenv, node);
@@ -188,7 +188,7 @@ test('a BMC without a free slot is said, and two users never share one', async (
   assert.match(condition.message, /3 account slots and all of them are taken/);
 });
 
-test('a BMCSecret that cannot be used is said before the BMC hears of it', async () => {
+test('an invalid BMCSecret is reported before any request to the BMC', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -207,10 +207,10 @@ test('a BMCSecret that cannot be used is said before the BMC hears of it', async
   await testenv.patchSecret('given', { password: 'long-enough-1' });
   await testenv.user('ada').hasReason('PasswordVerified');
   states.delete('Enabled');
-  assert.deepEqual([...states], [], 'what was refused is no failure of the BMC');
+  assert.deepEqual([...states], [], 'an invalid BMCSecret is not a failure of the BMC');
 });
 
-test('a password that the BMC takes and then rejects is tried once and never again, which locks nothing', async () => {
+test('a password that the BMC accepts and then rejects is tried once, which locks no account', async () => {
   await using testenv = await startTestenv({ speed: 200, flags: ['--bmc-call-timeout=30m'] });
   const node = await testenv.fleet.add({ vendor: 'generic', quirks: { lockAfterFailures: 3 } });
   await readyBmc(testenv, node);
@@ -223,7 +223,7 @@ test('a password that the BMC takes and then rejects is tried once and never aga
   const user = await testenv.user('ada').hasReason('LoginRejected');
   assert.equal(user.status?.effectiveBMCSecretRef, undefined);
   await testenv.clock.sleep(minutes(15));
-  assert.equal(rejectedLogins(node), 1, 'one attempt, although the accounts are looked at again and again');
+  assert.equal(rejectedLogins(node), 1, 'one attempt, although the accounts are read repeatedly');
   assert.equal(node.bmc.access.isLocked, false);
 
   await node.bmc.heal();
@@ -235,7 +235,7 @@ test('a password that the BMC takes and then rejects is tried once and never aga
   await testenv.user('ada').hasReason('PasswordVerified');
 });
 
-test('an account that somebody deletes on the BMC is made anew', async () => {
+test('an account deleted on the BMC is created again', async () => {
   await using testenv = await startTestenv({ speed: 200, flags: ['--bmc-call-timeout=30m'] });
   const [node] = await testenv.addNodes({ gigabyte: 1 });
   assert.ok(node);
@@ -248,7 +248,7 @@ test('an account that somebody deletes on the BMC is made anew', async () => {
 });
 
 for (const vendor of ['supermicro', 'gigabyte', 'dell'] as const) {
-  test(`the account that the operator itself uses is rotated, and the ${vendor} BMC stays Enabled`, async () => {
+  test(`the operator's own account is rotated, and the ${vendor} BMC stays Enabled`, async () => {
     await using testenv = await startTestenv();
     const [node] = await testenv.addNodes({ [vendor]: 1 });
     assert.ok(node);
@@ -269,13 +269,13 @@ for (const vendor of ['supermicro', 'gigabyte', 'dell'] as const) {
 
     await testenv.client.delete(BMCUser, { name: 'ada' });
     await testenv.user('ada').isGone();
-    assert.ok(accountOf(node, username), 'the account stays');
+    assert.ok(accountOf(node, username), 'the account still exists');
     const kept = await testenv.client.get(BMCSecret, { name: effective(user) });
-    assert.deepEqual(kept.metadata.ownerReferences ?? [], [], 'and its BMCSecret is not collected');
+    assert.deepEqual(kept.metadata.ownerReferences ?? [], [], 'and its BMCSecret is not garbage-collected');
   });
 }
 
-test('a deletion does not wait for ever for a BMC that is away, and says what it leaves behind', async () => {
+test('a deletion stops waiting for an unreachable BMC, and reports what remains on it', async () => {
   await using testenv = await startTestenv({ speed: 60 });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -288,7 +288,7 @@ test('a deletion does not wait for ever for a BMC that is away, and says what it
   await testenv.hasEvent('ada', 'AccountLeftBehind');
 });
 
-test('a deletion does not need the BMC object, nor an account that is gone', async () => {
+test('a deletion completes without the BMC object and without the account', async () => {
   await using testenv = await startTestenv();
   const [node, other] = await testenv.addNodes({ generic: 2 });
   assert.ok(node && other);
@@ -305,7 +305,7 @@ test('a deletion does not need the BMC object, nor an account that is gone', asy
   await testenv.user('ada').isGone();
 });
 
-test('a BMCUser for the account of the operator goes on when that is let in again', async () => {
+test("a BMCUser for the operator's account continues after the password is corrected", async () => {
   await using testenv = await startTestenv({ speed: 60 });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -328,7 +328,7 @@ test('a BMCUser for the account of the operator goes on when that is let in agai
   assert.equal(node.bmc.password, 'long-enough-1');
 });
 
-test('a password that the BMC rejected is not tried again for a BMCUser with the same one', async () => {
+test('a password rejected by the BMC is not tried again for a BMCUser with the same password', async () => {
   await using testenv = await startTestenv();
   const node = await testenv.fleet.add({ vendor: 'generic', password: 'another-one' });
   await testenv.plugIn(node);

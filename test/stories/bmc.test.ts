@@ -31,7 +31,7 @@ function conditionText(bmc: Pick<BMC | Endpoint, 'status'>, type: string): strin
 const reasonIs = (watched: WatchedObject<BMC>, type: string, expected: string): Promise<BMC> =>
   watched.until(`${type} is ${expected}`, (bmc) => conditionText(bmc, type).startsWith(expected));
 
-/** Resets quickly: two seconds of quiet, then a look every two seconds. */
+/** Resets quickly: two seconds without requests, then a poll every two seconds. */
 const quickReset = ['--bmc-reset-waiting-interval=2s', '--bmc-reset-resync-interval=2s'];
 
 test('a BMC that answers 503 is not ready, and is ready again when it recovers', async () => {
@@ -43,13 +43,13 @@ test('a BMC that answers 503 is not ready, and is ready again when it recovers',
   assert.equal(conditionText(connected, 'Ready'), 'True Connected: BMC is connected');
   node.bmc.answer(503);
   const failing = await reasonIs(testenv.bmc(node), 'Ready', 'False ConnectionFailed: BMC service unavailable');
-  assert.deepEqual(conditionTypes(failing), ['Ready'], 'nothing else is said before a reset');
+  assert.deepEqual(conditionTypes(failing), ['Ready'], 'nothing else is reported before a reset');
   await node.bmc.heal();
   const recovered = await reasonIs(testenv.bmc(node), 'Ready', 'True Connected');
   assert.deepEqual(conditionTypes(recovered), ['Ready']);
 });
 
-test('a graceful restart is recorded, sent once, awaited and told', async () => {
+test('a graceful restart is recorded, requested once, awaited and reported', async () => {
   await using testenv = await startTestenv({ flags: quickReset });
   const [node] = await testenv.addNodes({ hpe: 1 });
   assert.ok(node);
@@ -65,12 +65,12 @@ test('a graceful restart is recorded, sent once, awaited and told', async () => 
   const complete = await reasonIs(testenv.bmc(node), 'Reset', 'False ResetComplete: BMC reset is complete');
   assert.equal(operationOf(complete), undefined);
   await testenv.bmc(node).reaches('Enabled');
-  assert.deepEqual(node.bmc.resets, [''], 'one reset, in the words of this vendor');
+  assert.deepEqual(node.bmc.resets, [''], 'one reset, of the type that this vendor supports');
   assert.equal(testenv.bmc(node).now?.status?.reset, undefined);
   assert.ok(testenv.bmc(node).now?.status?.lastResetTime);
 });
 
-test('what a BMC cannot do is taken off it with a warning, and restarts nothing', async () => {
+test('an operation that the BMC does not support is removed with a warning, and restarts nothing', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -87,12 +87,12 @@ test('what a BMC cannot do is taken off it with a warning, and restarts nothing'
 });
 
 for (const value of ['ignore', 'ignore-child']) {
-  test(`the operation ${value} stays on a BMC`, async () => {
+  test(`the operation annotation ${value} stays on a BMC`, async () => {
     await using testenv = await startTestenv();
     const [node] = await testenv.addNodes({ generic: 1 });
     assert.ok(node);
     await testenv.plugIn(node);
-    // A BMC that is left alone finds no systems any more.
+    // With an open breaker the BMC finds no systems.
     await testenv.server(node).exists();
     await annotate(testenv, node.name, value);
     await testenv.server(node).hasReason('Available');
@@ -100,7 +100,7 @@ for (const value of ['ignore', 'ignore-child']) {
   });
 }
 
-test('a BMC whose Redfish answers nothing but 503 is reset over SSH, once', async () => {
+test('a BMC whose Redfish service only answers 503 is reset over SSH, once', async () => {
   await using testenv = await startTestenv({
     flags: [...quickReset, '--bmc-resync-interval=10s'],
     fleet: { shells: true },
@@ -119,7 +119,11 @@ test('a BMC whose Redfish answers nothing but 503 is reset over SSH, once', asyn
   await testenv.clock.sleep(minutes(1));
   const unreachable = testenv.bmc(node).now;
   assert.ok(unreachable);
-  assert.match(conditionText(unreachable, 'Reset'), /^True UserRequested/, 'it stays True while the BMC is away');
+  assert.match(
+    conditionText(unreachable, 'Reset'),
+    /^True UserRequested/,
+    'the condition stays True while the BMC is unreachable',
+  );
   assert.match(conditionText(unreachable, 'Ready'), /^False WaitingForReset: .*last seen: BMC service unavailable/);
   assert.deepEqual(node.bmc.shell.commands, ['racreset']);
   assert.equal(node.bmc.shell.logins, 1);
@@ -133,7 +137,7 @@ test('a BMC whose Redfish answers nothing but 503 is reset over SSH, once', asyn
   assert.deepEqual(node.bmc.shell.commands, ['racreset'], 'exactly one');
 });
 
-test('an SSH reset that fails says why', async () => {
+test('a failed SSH reset is reported with its error', async () => {
   await using testenv = await startTestenv({ flags: quickReset, fleet: { shells: true } });
   const [node] = await testenv.addNodes({ lenovo: 1 });
   assert.ok(node);
@@ -145,10 +149,10 @@ test('an SSH reset that fails says why', async () => {
   assert.match(conditionText(failed, 'Reset'), /exit code 9: resetsp: failed/);
   assert.equal(operationOf(failed), undefined);
   await testenv.bmc(node).reaches('Enabled');
-  assert.deepEqual(node.bmc.shell.commands, ['resetsp'], 'it is not repeated');
+  assert.deepEqual(node.bmc.shell.commands, ['resetsp'], 'the reset is not repeated');
 });
 
-test('a shell that shows another host key than before is sent nothing', async () => {
+test('an SSH server with a changed host key receives no command', async () => {
   await using testenv = await startTestenv({ flags: quickReset, fleet: { shells: true } });
   const [node] = await testenv.addNodes({ dell: 1 });
   assert.ok(node);
@@ -160,7 +164,7 @@ test('a shell that shows another host key than before is sent nothing', async ()
   assert.equal(node.bmc.shell.logins, 0);
 });
 
-test('a BMC that keeps failing is reset by itself, and again after a pause that grows', async () => {
+test('a BMC that keeps failing is reset automatically, and again after a growing delay', async () => {
   await using testenv = await startTestenv({
     flags: [...quickReset, '--bmc-resync-interval=10s', '--bmc-failure-reset-delay=20s'],
     fleet: { shells: true },
@@ -181,7 +185,7 @@ test('a BMC that keeps failing is reset by itself, and again after a pause that 
   await reasonIs(testenv.bmc(node), 'Reset', 'False ResetComplete');
 });
 
-test('wrong credentials never cause a reset', async () => {
+test('rejected credentials never cause a reset', async () => {
   await using testenv = await startTestenv({
     flags: [...quickReset, '--bmc-failure-reset-delay=10s'],
     fleet: { shells: true },
@@ -204,7 +208,7 @@ const linksOf = ({ status }: BMC): (string | undefined)[] => [
 const isSubscribed = (bmc: BMC): boolean => linksOf(bmc).every((link) => link !== undefined);
 
 for (const vendor of ['dell', 'hpe', 'gigabyte'] as const) {
-  test(`a BMC (${vendor}) is subscribed for alerts and metric reports, at a destination of its own`, async () => {
+  test(`a BMC (${vendor}) gets subscriptions for alerts and metric reports, each with its own destination`, async () => {
     await using testenv = await startTestenv({ flags: withEvents });
     const [node] = await testenv.addNodes({ [vendor]: 1 });
     assert.ok(node);
@@ -226,18 +230,18 @@ for (const vendor of ['dell', 'hpe', 'gigabyte'] as const) {
   });
 }
 
-test('a BMC that was reset to factory settings is subscribed again', async () => {
+test('a BMC that lost its subscriptions in a factory reset is subscribed again', async () => {
   await using testenv = await startTestenv({ flags: withEvents });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
   await testenv.plugIn(node);
   await testenv.bmc(node).until('is subscribed', isSubscribed);
   node.bmc.factoryReset();
-  await testenv.bmc(node).until('is subscribed anew', (bmc) => linksOf(bmc)[1]?.endsWith('/4') === true);
+  await testenv.bmc(node).until('is subscribed again', (bmc) => linksOf(bmc)[1]?.endsWith('/4') === true);
   assert.equal(node.bmc.subscriptions.size, 2);
 });
 
-test('a BMC whose event service is off says so, and its server is discovered all the same', async () => {
+test('a BMC with a disabled event service reports it, and its server is discovered nevertheless', async () => {
   await using testenv = await startTestenv({ flags: withEvents });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -250,7 +254,7 @@ test('a BMC whose event service is off says so, and its server is discovered all
   await testenv.bmc(node).hasCondition('EventsSubscribed', 'True');
 });
 
-test('a BMC object that is deleted takes its subscriptions back', async () => {
+test('deleting a BMC object deletes its subscriptions', async () => {
   await using testenv = await startTestenv({ flags: withEvents });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -262,7 +266,7 @@ test('a BMC object that is deleted takes its subscriptions back', async () => {
   assert.equal(node.bmc.subscriptions.size, 0);
 });
 
-test('the deletion of a BMC object does not need the BMC, and says what is left behind', async () => {
+test('deleting a BMC object completes without the BMC, and reports the remaining subscriptions', async () => {
   await using testenv = await startTestenv({ flags: withEvents });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -311,7 +315,7 @@ data:
   hostname: {{ .Hostname | default .Name | quote }}
 `;
 
-/** The site gives the operator a role for the kind of its records. */
+/** The site grants the operator access to the kind of its DNS records. */
 async function allowConfigMaps({ client }: Testenv): Promise<void> {
   const path = '/apis/rbac.authorization.k8s.io/v1';
   const apiVersion = 'rbac.authorization.k8s.io/v1';
@@ -326,7 +330,7 @@ async function allowConfigMaps({ client }: Testenv): Promise<void> {
   await client.raw({ method: 'POST', path: `${path}/clusterrolebindings`, body: binding });
 }
 
-test('a BMC gets the DNS record of the template once a role allows it; it follows the BMC and belongs to it', async () => {
+test('a BMC gets the DNS record of the template once a role allows it, owned by the BMC and updated with it', async () => {
   await using template = await withTemplate(recordTemplate);
   await using testenv = await startTestenv({ flags: [template.flag] });
   const [node] = await testenv.addNodes({ generic: 1 });
@@ -351,7 +355,7 @@ test('a BMC gets the DNS record of the template once a role allows it; it follow
   await testenv.client.delete(ConfigMap, place);
 });
 
-test('a DNS record that cannot be made says so, and the server is discovered all the same', async () => {
+test('a DNS record that cannot be rendered is reported, and the server is discovered nevertheless', async () => {
   await using template = await withTemplate(recordTemplate.replace('.Hostname', '.Nonsense'));
   await using testenv = await startTestenv({ flags: [template.flag] });
   const [node] = await testenv.addNodes({ generic: 1 });
@@ -362,7 +366,7 @@ test('a DNS record that cannot be made says so, and the server is discovered all
   assert.match(conditionText(await testenv.bmc(node).exists(), 'Ready'), /^True Connected/);
 });
 
-test('a DNS record of a kind that is not installed is tried again', async () => {
+test('a DNS record of a kind that is not installed is retried', async () => {
   await using template = await withTemplate(recordTemplate.replace('v1', 'dns.ironcore.dev/v1alpha1'));
   await using testenv = await startTestenv({ flags: [template.flag] });
   const [node] = await testenv.addNodes({ generic: 1 });
@@ -371,7 +375,7 @@ test('a DNS record of a kind that is not installed is tried again', async () => 
   await reasonIs(testenv.bmc(node), 'DNSRecordApplied', 'False RecordRefused');
 });
 
-test('a template that is not understood keeps the operator from starting', async () => {
+test('an invalid DNS template keeps the operator from starting', async () => {
   await using template = await withTemplate('a: b\n{{ define "x" }}\n');
   await using testenv = await startTestenv({ flags: [template.flag], operator: 'none' });
   await assert.rejects(testenv.startOperator(), {
@@ -416,10 +420,14 @@ test('a BMC becomes a Server with its identity, its labels and its owner', async
   await testenv.patchBmc('inline', { metadata: { labels: { rack: 'r2', row: null, new: 'x' } } });
   const follows = ({ metadata: { labels = {} } }: Server) => labels.rack === 'r2' && labels.new === 'x';
   const labelled = await testenv.server(node).until('has the labels of its BMC', follows);
-  assert.deepEqual(labelled.metadata.labels, { rack: 'r2', new: 'x', mine: 'stays' }, 'a label that went is gone');
+  assert.deepEqual(
+    labelled.metadata.labels,
+    { rack: 'r2', new: 'x', mine: 'stays' },
+    'a removed label is removed from the Server',
+  );
 });
 
-test('an Endpoint becomes a BMCSecret and a BMC that it owns, with the console of the database', async () => {
+test('an Endpoint becomes a BMCSecret and a BMC that it owns, with the console of the MAC prefix database', async () => {
   await using testenv = await startTestenv({ fleet: { shells: true } });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -437,7 +445,7 @@ test('an Endpoint becomes a BMCSecret and a BMC that it owns, with the console o
   assert.equal(bmc.spec?.bmcUUID, node.bmc.managerUuid);
 });
 
-test('a machine without UUID gets one that is derived, and its Server says so', async () => {
+test('a machine without UUID gets a derived one, which its Server records', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -449,10 +457,10 @@ test('a machine without UUID gets one that is derived, and its Server says so', 
   const server = await watched.exists();
   assert.match(server.spec.systemUUID, /^[0-9a-f]{8}-[0-9a-f]{4}-5/);
   assert.equal(server.metadata.annotations?.[derivedFrom], 'manufacturer and serial number');
-  await watched.until('is worked on', ({ status }) => status?.manufacturer === 'Contoso');
+  await watched.until('is observed', ({ status }) => status?.manufacturer === 'Contoso');
 });
 
-/** The database of the fleet, with wrong credentials in front of the right ones. */
+/** The MAC prefix database of the fleet, with wrong credentials before the correct ones. */
 const withWrongFirst =
   (...passwords: string[]) =>
   (fleet: Fleet): string => {
@@ -463,7 +471,7 @@ const withWrongFirst =
       .replaceAll('type: SSH', 'type: ssh');
   };
 
-test('default credentials are tried in order, and the first that works becomes the BMCSecret', async () => {
+test('default credentials are tried in order, and the first working pair becomes the BMCSecret', async () => {
   await using testenv = await startTestenv({
     macPrefixes: withWrongFirst('calvin', 'ADMIN'),
     speed: 300,
@@ -472,14 +480,15 @@ test('default credentials are tried in order, and the first that works becomes t
   const [node] = await testenv.addNodes({ dell: 1 });
   assert.ok(node);
   await testenv.plugIn(node);
-  // The second lasts for a quarter of an hour, the first for ten seconds: less than this clock leaves a busy machine to tell of it.
+  // The second delay is a quarter of an hour. The first one, ten seconds, is too short at this speed to be observed on
+  // a busy machine.
   await testenv
     .endpoint(node)
     .until('was rejected twice', (endpoint) =>
       /TryingDefaultCredentials.*rejected 2 of 3 default credentials/.test(conditionText(endpoint, 'Ready')),
     );
   const bmc = await testenv.bmc(node).reaches('Enabled');
-  assert.equal(bmc.spec?.consoleProtocol?.name, 'SSH', 'the type of the console is written in any case');
+  assert.equal(bmc.spec?.consoleProtocol?.name, 'SSH', 'the console type is normalized to upper case');
   const { data } = await testenv.client.get(BMCSecret, { name: node.name });
   assert.equal(Buffer.from(data?.password ?? '', 'base64').toString(), node.bmc.password);
   const endpoint = await testenv.endpoint(node).hasReason('BMCCreated');
@@ -488,7 +497,7 @@ test('default credentials are tried in order, and the first that works becomes t
   assert.equal(node.bmc.access.isLocked, false);
 });
 
-test('when every default credential is rejected a person is asked, and the account is not locked', async () => {
+test('an Endpoint with only rejected default credentials waits for an administrator, and the account is not locked', async () => {
   await using testenv = await startTestenv({
     macPrefixes: withWrongFirst('calvin'),
     speed: 200,
@@ -506,7 +515,7 @@ test('when every default credential is rejected a person is asked, and the accou
   await testenv.bmc(node).reaches('Enabled');
 });
 
-test('what a BMC sends to its subscriptions is taken, and what another sends there is not', async () => {
+test('events to the subscription of a BMC are accepted, and those from another BMC are rejected', async () => {
   await using testenv = await startTestenv({ flags: withEvents });
   const [node, other] = await testenv.addNodes({ generic: 2 });
   assert.ok(node && other);
@@ -517,5 +526,5 @@ test('what a BMC sends to its subscriptions is taken, and what another sends the
   assert.deepEqual(await node.bmc.sendEvent(event), [200, 200]);
   const [[, stolen] = []] = [...other.bmc.subscriptions];
   node.bmc.addSubscription({ ...stolen, Destination: String(stolen?.Destination).replace(other.name, node.name) });
-  assert.notEqual((await node.bmc.sendEvent(event)).at(-1), 200, 'the token of one BMC is not good for another');
+  assert.notEqual((await node.bmc.sendEvent(event)).at(-1), 200, 'the token of one BMC is not valid for another');
 });

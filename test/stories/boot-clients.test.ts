@@ -13,7 +13,7 @@ import {
   type ServiceFixture,
 } from './service-fixture.ts';
 
-/** Who may load a boot, by the address that the request comes from. */
+/** Clients that may load a boot, identified by the source address of the request. */
 
 const [machine, system, outsider] = ['192.0.2.1', '192.0.2.2', '192.0.2.66'];
 let fixture: ServiceFixture;
@@ -47,12 +47,20 @@ async function prepared(name: string): Promise<BootingServer> {
 const requestAs = (path: string, client: string, { url } = boot): Promise<Response> =>
   fetch(`${url}${path}`, { headers: { 'x-forwarded-for': client } });
 
-test('what one client loads no other gets, and an event says who asked', async () => {
+test('a boot loaded by one client is denied to others, with an event that names the denied client', async () => {
   const { uuid, token, boot: object } = await prepared('bound');
   const file = (name: string): string => `/boot/${token}/${name}`;
-  assert.match(await (await requestAs(`/ipxe/${uuid}`, outsider)).text(), /kernel/, 'that alone binds nothing');
+  assert.match(
+    await (await requestAs(`/ipxe/${uuid}`, outsider)).text(),
+    /kernel/,
+    'fetching the script alone binds nothing',
+  );
   for (const name of ['kernel', 'initrd']) assert.equal((await requestAs(file(name), machine)).status, 200);
-  assert.equal((await requestAs(file('ignition'), system)).status, 200, 'over another card, or with another lease');
+  assert.equal(
+    (await requestAs(file('ignition'), system)).status,
+    200,
+    'from another network card, or with another lease',
+  );
 
   for (const name of ['kernel', 'initrd', 'ignition'])
     assert.equal((await requestAs(file(name), outsider)).status, 403, name);
@@ -63,21 +71,25 @@ test('what one client loads no other gets, and an event says who asked', async (
   assert.equal(note, `${outsider} asked for what ${machine} loads, and was refused`);
 });
 
-test('who forwards is believed where it is a trusted proxy, and nowhere else', async () => {
+test('a forwarded client address is accepted from a trusted proxy only', async () => {
   const { token } = await prepared('forged');
   await using direct = await startBoot(optionsFor());
   for (const client of [machine, outsider])
-    assert.equal((await requestAs(`/boot/${token}/kernel`, client, direct)).status, 200, 'both come from here');
+    assert.equal(
+      (await requestAs(`/boot/${token}/kernel`, client, direct)).status,
+      200,
+      'both requests come from the same address',
+    );
 });
 
-test('where the addresses of one machine change, boots are bound to none', async () => {
+test('a boot is not bound to a client address where machine addresses change', async () => {
   const { token } = await prepared('unbound');
   await using open = await startBoot(optionsFor({ trustedProxies: ['127.0.0.0/8'], bindsTokens: false }));
   for (const client of [machine, outsider])
     assert.equal((await requestAs(`/boot/${token}/ignition`, client, open)).status, 200);
 });
 
-test('a machine that is to be off is given nothing until it is known to run, and each request is counted', async () => {
+test('a machine with desired power Off is served nothing until it is observed to run, and each request is counted', async () => {
   const server = await prepared('off');
   const { name, uuid, token } = server;
   const metrics = new Registry();
@@ -87,12 +99,12 @@ test('a machine that is to be off is given nothing until it is known to run, and
   await fixture.client.mergePatch(Server, { name }, { spec: { power: 'Off' } });
   await fixture.until(fixture.servers, name, ({ spec }) => spec.power === 'Off');
   for (const _request of [1, 2]) assert.match(await script(), /waits: the machine is off/);
-  assert.equal(await ignition(), 403, 'nor is a token good that was had before');
+  assert.equal(await ignition(), 403, 'nor is a token accepted that was issued before');
   const object = fixture.servers.get(name) ?? assert.fail();
   assert.match((await eventAbout(fixture.client, object, 'BootDataRefusedWhileOff')).note, /by 127\.0\.0\.1/);
   assert.match(await metrics.metrics(), /metal_boot_refused_total\{reason="BootDataRefusedWhileOff"\} 2/);
 
-  // Somebody presses the button.
+  // A person presses the power button.
   await fixture.setStatus(name, { powerState: 'On' });
   await fixture.until(fixture.servers, name, ({ status }) => status?.powerState === 'On');
   assert.match(await script(), /kernel/);

@@ -31,7 +31,7 @@ for (const { image, targets, method, target } of [
   { image: 'uki', targets: ['None', 'Pxe', 'Hdd'], method: 'UefiHttp', target: 'Pxe' },
 ] as const) {
   const offered = targets === undefined ? 'everything' : targets.join(', ');
-  test(`image ${image} on a BMC that offers ${offered} is discovered by ${method}, told ${target}`, async () => {
+  test(`image ${image} on a BMC with targets ${offered} is discovered by ${method} with target ${target}`, async () => {
     await using testenv = await startTestenv({ flags: flagsFor(image) });
     const node = await testenv.fleet.add({ vendor: 'dell', ...(targets && { quirks: { bootTargets: targets } }) });
     testenv.timeline.follow(node);
@@ -44,7 +44,7 @@ for (const { image, targets, method, target } of [
   });
 }
 
-test('where the BMC offers no boot from the network nothing is switched on, and both ways are named', async () => {
+test('a BMC without a network boot target is not powered on, and both boot methods are named', async () => {
   await using testenv = await startTestenv({ flags: flagsFor('uki') });
   const node = await testenv.fleet.add({ quirks: { bootTargets: ['None', 'Hdd'] } });
   testenv.timeline.follow(node);
@@ -55,7 +55,7 @@ test('where the BMC offers no boot from the network nothing is switched on, and 
   assert.deepEqual(node.powerLog, []);
 });
 
-test('a BMC that does not take the target it offers is told the other one, and an event says so', async () => {
+test('a BMC that rejects a boot target it offers gets the other one, with an event', async () => {
   await using testenv = await startTestenv({ flags: flagsFor('uki') });
   const node = await testenv.fleet.add({ vendor: 'generic', quirks: { refusedTargets: ['UefiHttp'] } });
   testenv.timeline.follow(node);
@@ -65,7 +65,7 @@ test('a BMC that does not take the target it offers is told the other one, and a
   await testenv.hasEvent(server, 'BootTargetRefused', 'It boots from Pxe instead');
 });
 
-test('a firmware that does not come into the image is sent the other way, and the network cards of its BMC are known', async () => {
+test("firmware that does not reach the image gets the other boot method, and the BMC's network cards are known", async () => {
   await using testenv = await startTestenv({ flags: flagsFor('all'), speed: 100 });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -75,9 +75,11 @@ test('a firmware that does not come into the image is sent the other way, and th
   await testenv.hasEvent(server, 'BootMethodOverdue', 'the next attempt boots by UefiHttp');
   const boot = await testenv
     .bootOf(node)
-    .until('is prepared anew', ({ status }) => status?.state === 'Ready' && status.boot?.method === 'UefiHttp');
+    .until('is prepared again', ({ status }) => status?.state === 'Ready' && status.boot?.method === 'UefiHttp');
   assert.deepEqual(boot.status?.boot?.methods, ['UefiHttp', 'iPXE']);
-  await testenv.machine(node).until('is started the other way', () => node.boots.at(-1)?.override === 'UefiHttp');
+  await testenv
+    .machine(node)
+    .until('is started with the other method', () => node.boots.at(-1)?.override === 'UefiHttp');
   const macs = testenv.server(node).now?.status?.networkInterfaces?.map(({ macAddress }) => macAddress.toLowerCase());
   assert.deepEqual(
     macs,

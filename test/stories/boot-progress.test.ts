@@ -8,10 +8,10 @@ import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { readIgnition } from '@metal/simulator/ignition.ts';
 
-/** What somebody on the boot network can have who knows the UUID of a machine that is off. */
+/** What a client on the boot network can obtain if it knows the UUID of a machine that is off. */
 
 let testenv: Testenv;
-// In this order: the cluster goes after the lab.
+// In this order: the cluster is closed after the test environment.
 after(() => testenv[Symbol.asyncDispose]());
 const startTestenv = testenvsOfFile();
 before(async () => {
@@ -52,14 +52,14 @@ const wantsOn = ({ name }: ClaimHandle): Promise<unknown> =>
 const isServed = ({ status }: Server): boolean =>
   status?.powerState === 'On' && status.conditions?.some(({ reason }) => reason === 'ClaimServed') === true;
 
-/** By its last start. */
+/** Since its last start. */
 const runsImage = (node: Node): Promise<void> =>
   testenv.machine(node).until('runs an image from the network', () => {
     const { from, outcome } = node.boots.at(-1) ?? {};
     return from === 'network' && outcome === 'os';
   });
 
-test('the ignition of a tenant is not given out while its machine is off, and the machine boots with it later', async () => {
+test("a tenant's ignition is not served while its machine is off, and the machine boots with it later", async () => {
   const node = await onePluggedIn();
   const former = await claimed(node, { image: 'registry.test/os:1' });
   await testenv.server(node).until('serves the former tenant', isServed);
@@ -68,7 +68,7 @@ test('the ignition of a tenant is not given out while its machine is off, and th
   const claim = await claimed(node, { image: 'registry.test/os:2', power: 'Off', ...(await withIgnition('tenant-2')) });
   const server = await testenv.server(node).hasReason('ClaimServed');
   const boot = await testenv.bootNamed(claim.name).until('is ready', ({ status }) => status?.state === 'Ready');
-  assert.equal(server.status?.pendingBootUID, boot.metadata.uid, 'for the process that comes after this one');
+  assert.equal(server.status?.pendingBootUID, boot.metadata.uid, 'for the next process');
 
   const script = await scriptOf(node);
   assert.match(script, /waits: the machine is off/);
@@ -83,7 +83,7 @@ test('the ignition of a tenant is not given out while its machine is off, and th
   assert.deepEqual([provisionedClaimUID, pendingBootUID], [claim.uid, undefined]);
 });
 
-test('one request for the script of a machine that is off does not make its image count as booted', async () => {
+test('one script request for a machine that is off does not count as a boot of its image', async () => {
   const node = await onePluggedIn();
   const claim = await claimed(node, { image: 'registry.test/os:1', power: 'Off' });
   await testenv.server(node).hasReason('ClaimServed');
@@ -96,7 +96,7 @@ test('one request for the script of a machine that is off does not make its imag
   await runsImage(node);
 });
 
-test('ignition that was fetched before the BMC started the machine does not count, and its token dies', async () => {
+test('ignition fetched before the BMC started the machine does not count, and its token is revoked', async () => {
   const node = await onePluggedIn();
   await testenv.server(node).hasReason('Available');
   node.bmc.answer(409, { path: 'ComputerSystem.Reset' });
@@ -119,10 +119,10 @@ test('ignition that was fetched before the BMC started the machine does not coun
   await node.bmc.heal();
   await testenv.server(node).until('serves its claim', isServed);
   await runsImage(node);
-  assert.equal(boot.now?.metadata.uid, replacement.metadata.uid, 'with what was prepared anew');
+  assert.equal(boot.now?.metadata.uid, replacement.metadata.uid, 'with the newly prepared data');
 });
 
-test('hardware that is reported for a machine that never started is not believed', async () => {
+test('a hardware report for a machine that never started is rejected', async () => {
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
   using offers = { count: 0, [Symbol.dispose]: () => following[Symbol.dispose]() };
@@ -146,7 +146,7 @@ test('hardware that is reported for a machine that never started is not believed
   const server = await testenv.server(node).exists();
   await testenv.hasEvent(server, 'ReportedWhileOff');
   await testenv.bootOf(node).until('is another', ({ metadata }) => metadata.uid !== first.metadata.uid);
-  assert.equal(testenv.inventoryOf(node).now, undefined, 'the report is gone');
+  assert.equal(testenv.inventoryOf(node).now, undefined, 'the report is deleted');
   assert.deepEqual([node.powerLog, offers.count], [[], 0]);
   await node.bmc.heal();
   const found = await testenv.server(node).hasReason('Available');

@@ -24,7 +24,7 @@ import {
 } from './service-fixture.ts';
 
 const own = '#!ipxe\necho a script of our own\nkernel ${metal-boot-url}/kernel console=ttyS1\n';
-/** Secrets that are missing are waited for without a word; not for long here. */
+/** Missing Secrets are waited for silently; here only briefly. */
 const clock = createClock(50);
 
 let fixture: ServiceFixture;
@@ -54,7 +54,7 @@ const configBecomes = (name: string, state: string): Promise<IPXEBootConfig> =>
 const errorOf = ({ status }: ServerBootConfiguration | IPXEBootConfig): string =>
   status?.conditions?.find(({ type }) => type === 'ScriptValidation')?.message ?? '';
 
-/** What a person makes who wants another script for the boot of this name. */
+/** The IPXEBootConfig that a user creates for a boot with a script of his own. */
 const config = (name: string, spec: Partial<IPXEBootConfig['spec']> = {}): Promise<IPXEBootConfig> =>
   fixture.client.create(IPXEBootConfig, {
     metadata: { name, namespace },
@@ -71,7 +71,7 @@ async function withScript(name: string, script = own): Promise<BootingServer> {
 
 const fetchScript = ({ uuid }: BootingServer, { url } = boot): Promise<Response> => fetch(`${url}/ipxe/${uuid}`);
 
-test('a machine gets the script that a person wrote for its boot, and can use what is served for that boot', async () => {
+test("a machine gets the user's script for its boot, with access to the files of that boot", async () => {
   const server = await withScript('own');
   const response = await fetchScript(server);
   assert.equal(response.headers.get('cache-control'), 'no-store');
@@ -89,12 +89,12 @@ test('a machine gets the script that a person wrote for its boot, and can use wh
   );
   assert.ok(status.conditions?.some(({ type, status: holds }) => type === 'IPXEScriptFetched' && holds === 'True'));
   const reported = await configBecomes('own', 'Ready');
-  assert.deepEqual(reported.spec?.kernelURL, 'none', 'what a person wrote stays');
+  assert.deepEqual(reported.spec?.kernelURL, 'none', "the user's object stays");
   assert.deepEqual([status.boot?.method, status.boot?.script], ['iPXE', 'own-script']);
-  assert.match(await (await fetchScript(server)).text(), /installed already/, 'an installed machine gets it no more');
+  assert.match(await (await fetchScript(server)).text(), /installed already/, 'an installed machine gets no script');
 });
 
-test('a script that is added to a boot that was Ready counts from then on', async () => {
+test('a script added to a boot that is already Ready takes effect', async () => {
   const server = await fixture.booting('later', { image });
   await becomes('later', 'Ready');
   assert.match(await (await fetchScript(server)).text(), /Booting later/);
@@ -104,7 +104,7 @@ test('a script that is added to a boot that was Ready counts from then on', asyn
   assert.match(await (await fetchScript(server)).text(), /a script of our own/);
 });
 
-test('a script is for the machine of its boot alone, and only while that boot counts', async () => {
+test('a script is served only to the machine of its boot, and only while that boot is current', async () => {
   const server = await withScript('one');
   const other = await fixture.booting('other', { image });
   await becomes('other', 'Ready');
@@ -114,7 +114,7 @@ test('a script is for the machine of its boot alone, and only while that boot co
   assert.doesNotMatch(await (await fetchScript(next)).text(), /a script of our own/);
 });
 
-test('a replica whose watches died serves the script that the API server has', async () => {
+test('a replica with dead watches serves the current script of the API server', async () => {
   const server = await fixture.booting('dead', { image });
   await becomes('dead', 'Ready');
   await using staleReplica = await startBoot(optionsFor(fixture.withDeadWatches()));
@@ -131,7 +131,7 @@ test('a replica whose watches died serves the script that the API server has', a
   assert.match(await (await fetchScript(server, staleReplica)).text(), /^exit$/m);
 });
 
-test('a Secret that is missing is an Error of both objects, and the machine gets no script, until it is there', async () => {
+test('a missing Secret is an Error on both objects, and the machine gets no script until the Secret exists', async () => {
   await config('missing');
   const server = await fixture.booting('missing', { image });
   for (const reported of [await becomes('missing', 'Error'), await configBecomes('missing', 'Error')])
@@ -166,7 +166,7 @@ for (const [name, texts, spec, reported] of [
     /^ScriptInvalid: IPXEBootConfig "foreign" is for the machine with UUID/,
   ],
 ] as const) {
-  test(`a script that cannot be served is told on both objects: ${name}`, async () => {
+  test(`a script that cannot be served is reported on both objects: ${name}`, async () => {
     await fixture.secret(`${name}-script`, texts);
     await config(name, spec);
     await fixture.booting(name, { image });
@@ -177,7 +177,7 @@ for (const [name, texts, spec, reported] of [
   });
 }
 
-test('a Secret that is gone when the machine asks is told to the machine', async () => {
+test('a Secret that is missing at the time of the request is reported to the machine', async () => {
   const server = await withScript('gone');
   await fixture.client.delete(Secret, { name: 'gone-script', namespace });
   const response = await fetchScript(server);
@@ -185,7 +185,7 @@ test('a Secret that is gone when the machine asks is told to the machine', async
   assert.match(await response.text(), /Secret "gone-script" .* does not exist/);
 });
 
-test('an IPXEBootConfig that goes gives the machine our script again', async () => {
+test('a deleted IPXEBootConfig gives the machine the default script again', async () => {
   const server = await withScript('dropped');
   await fixture.client.delete(IPXEBootConfig, { name: 'dropped', namespace });
   await fixture.until(
@@ -196,7 +196,7 @@ test('an IPXEBootConfig that goes gives the machine our script again', async () 
   assert.match(await (await fetchScript(server)).text(), /Booting dropped/);
 });
 
-test('a cluster that does not know IPXEBootConfigs boots as ever', async () => {
+test('a cluster without the IPXEBootConfig kind boots machines as usual', async () => {
   await using cluster = await startCluster({ crds: false });
   await using client = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath });
   await installKinds(

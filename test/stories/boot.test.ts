@@ -51,7 +51,7 @@ after(async () => {
   await fixture[Symbol.asyncDispose]();
 });
 
-/** Added to by who starts a web server. */
+/** Origins are appended by each test that starts a web server. */
 const allowedOrigins: string[] = [];
 
 const optionsFor = (more: Partial<BootOptions> = {}): BootOptions =>
@@ -88,7 +88,7 @@ async function preparedBoot(
 const scriptOf = async ({ uuid }: BootingServer, { url } = boot): Promise<string> =>
   (await fetch(`${url}/ipxe/${uuid}`)).text();
 
-test('a machine boots kernel, initrd and ignition, and the boot leaves a trace with two writes', async () => {
+test('a machine boots kernel, initrd and ignition, and the boot is recorded with two writes', async () => {
   const server = await preparedBoot('boots', { ignition });
   using writes = fixture.writesTo(fixture.bootConfigurations, server.boot);
   const script = await (await fetch(`${boot.url}/ipxe/${server.uuid.toUpperCase()}`)).text();
@@ -143,15 +143,17 @@ test('a machine boots kernel, initrd and ignition, and the boot leaves a trace w
   assert.equal(
     (await fetch(parameters.get('ignition.config.url') ?? '')).status,
     403,
-    'a system that is up gets no ignition again',
+    'a booted system gets no ignition again',
   );
   assert.match(await scriptOf(server), /installed already\nexit 1/);
 });
 
-/** What has to happen for firmware to go to the disk instead of the UKI that DHCP names, and what it is told then. */
+/**
+ * Events after which firmware goes to its disk instead of the UKI that DHCP names, and the message that it gets then.
+ */
 const firmwareRejections: [string, (server: BootingServer) => Promise<unknown>, RegExp][] = [
   [
-    'has called home',
+    'has reported its boot',
     ({ token }) => fetch(`${boot.url}/boot/${token}/booted`, { method: 'POST' }),
     /installed already/,
   ],
@@ -166,7 +168,7 @@ const firmwareRejections: [string, (server: BootingServer) => Promise<unknown>, 
     /installed already/,
   ],
   [
-    'is held by nobody any more',
+    'is no longer claimed',
     async ({ name }) => {
       await fixture.setStatus(name, { state: 'Available' });
       await fixture.until(fixture.servers, name, ({ status }) => status?.state === 'Available');
@@ -175,7 +177,7 @@ const firmwareRejections: [string, (server: BootingServer) => Promise<unknown>, 
   ],
 ];
 for (const [index, [title, arrange, expectedText]] of firmwareRejections.entries()) {
-  test(`firmware loads its UKI by itself, and is turned away once its system ${title}`, async () => {
+  test(`firmware loads its UKI directly, and is rejected once its system ${title}`, async () => {
     const server = await preparedBoot(`firmware-${index}`, { image: 'uki-os' });
     const load = () => fetch(`${boot.url}/boot/${server.token}/uki.efi`);
     assert.deepEqual(Buffer.from(await (await load()).arrayBuffer()), initrd);
@@ -186,7 +188,7 @@ for (const [index, [title, arrange, expectedText]] of firmwareRejections.entries
   });
 }
 
-test('firmware whose machine is to be installed anew gets its UKI, also from a replica that does not know it yet', async () => {
+test('firmware of a machine to be reinstalled gets its UKI, also from a replica with stale caches', async () => {
   const server = await preparedBoot('firmware-anew', { image: 'uki-os' });
   const { name } = server;
   const serverClaimRef = { namespace, name, uid: 'claim' };
@@ -200,7 +202,7 @@ test('firmware whose machine is to be installed anew gets its UKI, also from a r
   assert.equal(await statusFrom(staleReplica), 200);
 });
 
-test('firmware that boots over HTTP without orders loads iPXE, and nothing else of its directory', async () => {
+test('firmware that boots over HTTP without a boot URL of its own loads iPXE, and no other file of that directory', async () => {
   await using programs = await directoryWith({ 'ipxe.efi': 'MZ program', 'secret.txt': 'secret' });
   await using served = await startBoot(optionsFor({ ipxeDirectory: programs.path }));
   const head = await fetch(`${served.url}/ipxe.efi`, { method: 'HEAD' });
@@ -214,14 +216,14 @@ test('firmware that boots over HTTP without orders loads iPXE, and nothing else 
   assert.equal((await fetch(`${served.url}/ipxe.efi`, { headers: { 'if-none-match': etag } })).status, 304);
   for (const path of ['secret.txt', 'ipxe-arm64.efi', '%2e%2e%2fipxe.efi'])
     assert.equal((await fetch(`${served.url}/${path}`)).status, 404, path);
-  assert.equal((await fetch(`${boot.url}/ipxe.efi`)).status, 404, 'no directory is named');
+  assert.equal((await fetch(`${boot.url}/ipxe.efi`)).status, 404, 'no directory is configured');
 });
 
 test('a boot configuration becomes Ready with a single write', async () => {
   const server = await fixture.booting('single', { image: 'probe-os' });
   const ready = await becomes('single', 'Ready');
   assert.equal(conditionOf(ready, 'ImageValidation'), undefined);
-  // What is cached has none.
+  // Cached objects have none.
   const { metadata } = await fixture.client.get(ServerBootConfiguration, ready.metadata);
   assert.deepEqual(
     metadata.managedFields?.filter(({ subresource }) => subresource === 'status').map(({ manager }) => manager),
@@ -230,7 +232,7 @@ test('a boot configuration becomes Ready with a single write', async () => {
   assert.equal(server.boot.metadata.uid, ready.metadata.uid);
 });
 
-test('what the operator boots is looked at when its server has left Initial and says what it can boot from', async () => {
+test('an internal boot is validated when its server has left Initial and reports its boot targets', async () => {
   const secretReads: string[] = [];
   const { promise: secretRead, resolve } = Promise.withResolvers<void>();
   const client = finding((kind, ref, options) => {
@@ -250,14 +252,14 @@ test('what the operator boots is looked at when its server has left Initial and 
   assert.ok(!secretReads.includes('young undefined'), secretReads.join(', '));
 });
 
-test('a boot without ignition says that the script was fetched at once', async () => {
+test('a boot without ignition reports the fetched script immediately', async () => {
   const server = await preparedBoot('bare');
   assert.doesNotMatch(await scriptOf(server), /ignition/);
   await progressArrives('bare', 'IPXEScriptFetched');
   assert.equal((await fetch(`${boot.url}/boot/${server.token}/ignition`)).status, 404);
 });
 
-test('a machine that fetches its script and then nothing more is seen to have come that far', async () => {
+test('a machine that stops after fetching its script has IPXEScriptFetched and no later condition', async () => {
   await using fastBoot = await startBoot(optionsFor({ clock: createClock(20) }));
   const server = await preparedBoot('stuck', { ignition });
   await (await fetch(`${fastBoot.url}/ipxe/${server.uuid}`)).text();
@@ -265,7 +267,7 @@ test('a machine that fetches its script and then nothing more is seen to have co
   assert.equal(conditionOf(stuck, 'IgnitionDataFetched'), undefined);
 });
 
-test('what was seen of a boot is written down before the service ends', async () => {
+test('boot progress is written before the service stops', async () => {
   const ending = await startBoot(optionsFor());
   const server = await preparedBoot('ending', { ignition });
   await (await fetch(`${ending.url}/ipxe/${server.uuid}`)).text();
@@ -273,7 +275,7 @@ test('what was seen of a boot is written down before the service ends', async ()
   assert.equal(conditionOf(await current('ending'), 'IPXEScriptFetched')?.status, 'True');
 });
 
-test('the news of a boot may come to registry and boot service alike', async () => {
+test('boot progress is accepted by the registry and by the boot service', async () => {
   const server = await preparedBoot('both');
   const { client, servers, bootConfigurations, inventories, erasures, bootTokenKey, clock, log } = fixture;
   await using registry = await startRegistry({
@@ -303,18 +305,18 @@ test('the news of a boot may come to registry and boot service alike', async () 
   assert.equal(both.status?.conditions?.length, 2);
 });
 
-test('a machine that nobody knows is told so', async () => {
+test('an unknown machine gets 404 with a message', async () => {
   const response = await fetch(`${boot.url}/ipxe/00000000-0000-0000-0000-00000000dead`);
   assert.equal(response.status, 404);
   assert.match(await response.text(), /no Server has the system UUID/);
 });
 
-test('any machine is led to its own script', async () => {
+test('the generic script chains to the script of the machine', async () => {
   for (const path of ['/ipxe', '/ipxe/'])
     assert.match(await (await fetch(`${boot.url}${path}`)).text(), /^chain .*\/ipxe\/\$\{uuid\}/m);
 });
 
-test('a known machine that is not expected goes to its next boot device and leaves no trace', async () => {
+test('a known machine without a boot configuration goes to its next boot device and leaves no record', async () => {
   const server = await fixture.booting('unexpected', { image: 'probe-os', current: false });
   await becomes('unexpected', 'Ready');
   assert.match(
@@ -324,18 +326,18 @@ test('a known machine that is not expected goes to its next boot device and leav
   assert.equal(conditionOf(await current('unexpected'), 'IPXEScriptFetched'), undefined);
 });
 
-test('a boot service whose watch lags behind asks the API server before it sends a machine away', async () => {
+test('a boot service with a lagging watch reads from the API server before it sends a machine to its disk', async () => {
   const server = await preparedBoot('lagging');
   const earlier = fixture.servers.get('lagging');
   assert.ok(earlier);
   const { bootConfigurationRef: _ref, ...spec } = earlier.spec;
   const stale = { ...staleCacheOf(earlier), by: () => [{ ...earlier, spec }] };
   await using staleReplica = await startBoot(optionsFor({ servers: stale }));
-  for (const time of ['once', 'and at once again'])
+  for (const time of ['once', 'and immediately again'])
     assert.match(await scriptOf(server, staleReplica), /^kernel /m, time);
 });
 
-test('a boot service whose watch lags behind asks the API server before it refuses the token of a boot', async () => {
+test('a boot service with a lagging watch reads from the API server before it rejects a boot token', async () => {
   const server = await preparedBoot('lagging-token');
   const earlier = fixture.servers.get('lagging-token');
   assert.ok(earlier);
@@ -347,7 +349,7 @@ test('a boot service whose watch lags behind asks the API server before it refus
   assert.equal((await response.arrayBuffer()).byteLength, kernel.length);
 });
 
-/** A cache that knows one server as it was. */
+/** A cache with one server in an earlier state. */
 const staleCacheOf = (server: Server): Cache<Server> => ({
   size: 1,
   get: () => server,
@@ -356,7 +358,7 @@ const staleCacheOf = (server: Server): Cache<Server> => ({
   onChange: (listener) => fixture.servers.onChange(listener),
 });
 
-/** What became of a server while a replica's watches were dead, and what its machine is to be told. */
+/** Changes of a server while the watches of a replica were dead, and the response that its machine gets. */
 const overtaken: [string, Record<string, string>, (server: BootingServer) => Promise<unknown>, RegExp][] = [
   [
     'whose claim was released',
@@ -371,7 +373,7 @@ const overtaken: [string, Record<string, string>, (server: BootingServer) => Pro
     /installed already\nexit 1/,
   ],
   [
-    'whose boot configuration is being changed for the worse',
+    'whose boot configuration becomes invalid',
     {},
     async ({ boot: { metadata } }) => {
       await fixture.client.mergePatch(ServerBootConfiguration, metadata, { spec: { image: 'absent' } });
@@ -389,14 +391,14 @@ const overtaken: [string, Record<string, string>, (server: BootingServer) => Pro
     /configuration is Error\nexit 1/,
   ],
   [
-    'in whose place another machine has come',
+    'replaced by another one',
     {},
     ({ name }) => fixture.client.mergePatch(Server, { name }, { spec: { systemUUID: randomUUID() } }),
     /Server is gone\nexit 1/,
   ],
 ];
 for (const [index, [title, annotations, change, expected]] of overtaken.entries()) {
-  test(`a boot service whose watch lags behind asks the API server before it sends a boot to a machine ${title}`, async () => {
+  test(`a boot service with a lagging watch reads from the API server before it serves a boot to a machine ${title}`, async () => {
     const server = await preparedBoot(`overtaken-${index}`, { annotations });
     await fixture.until(fixture.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
     await using staleReplica = await startBoot(optionsFor(fixture.withDeadWatches()));
@@ -406,7 +408,7 @@ for (const [index, [title, annotations, change, expected]] of overtaken.entries(
   });
 }
 
-test('a boot service whose watch died before a boot was prepared elsewhere serves it all the same', async () => {
+test('a boot service whose watch died before another replica prepared a boot serves that boot', async () => {
   await using staleReplica = await startBoot(optionsFor(fixture.withDeadWatches()));
   const server = await preparedBoot('prepared-elsewhere', { ignition });
   for (const path of ['kernel', 'initrd', 'ignition'])
@@ -415,7 +417,7 @@ test('a boot service whose watch died before a boot was prepared elsewhere serve
   assert.equal(conditionOf(await current(server.name), 'BootStateReceived')?.status, 'True');
 });
 
-test('a token of ours that nobody knows is asked about until it is known to be gone, and one that is guessed never', async () => {
+test('an unknown signed token is looked up until it is known to be deleted, and a forged one never', async () => {
   const server = await preparedBoot('soon-gone', { ignition });
   await fixture.client.delete(ServerBootConfiguration, server.boot.metadata);
   let lists = 0;
@@ -433,11 +435,11 @@ test('a token of ours that nobody knows is asked about until it is known to be g
   const responses = await Promise.all(Array.from({ length: 50 }, () => statusOf(server.token)));
   assert.deepEqual(new Set(responses), new Set([403]));
   const before = lists;
-  assert.ok(before === 1 || before === 2, `${before} lists: one, and another for those who came while it was read`);
-  assert.deepEqual([await statusOf(server.token), lists], [403, before], 'what is gone does not come back');
+  assert.ok(before === 1 || before === 2, `${before} lists: one, and another for requests that came while it was read`);
+  assert.deepEqual([await statusOf(server.token), lists], [403, before], 'a deleted boot does not come back');
 });
 
-test('a token of ours that nobody knows waits while the API server is away', async () => {
+test('an unknown signed token gets 503 while the API server is unreachable', async () => {
   const server = await preparedBoot('known-elsewhere');
   const client = clientWith(fixture.client, { pages: rejectPages });
   const bootConfigurations = new Store<ServerBootConfiguration>();
@@ -446,7 +448,7 @@ test('a token of ours that nobody knows waits while the API server is away', asy
   assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '5']);
 });
 
-test('a boot service whose watch lags behind gives a machine nothing of the tenant before', async () => {
+test('a boot service with a lagging watch serves a machine nothing of the previous tenant', async () => {
   const before = await preparedBoot('tenants', { ignition });
   await fixture.until(fixture.servers, 'tenants', ({ spec }) => spec.bootConfigurationRef !== undefined);
   await using staleReplica = await startBoot(optionsFor(fixture.withDeadWatches()));
@@ -459,7 +461,7 @@ test('a boot service whose watch lags behind gives a machine nothing of the tena
 });
 
 const cleanup = { ...internal, 'metal.ironcore.dev/cleanup-attempt': '1', 'metal.ironcore.dev/cleanup-mode': 'Purge' };
-test('the order to erase is given while its server is in Cleanup, also by a boot service whose watch lags behind', async () => {
+test('an erasure order is served only while its server is in Cleanup, also by a boot service with a lagging watch', async () => {
   const server = await preparedBoot('to-be-erased', { ignition, annotations: cleanup });
   await fixture.setStatus(server.name, { state: 'Cleanup' });
   await fixture.until(fixture.servers, server.name, ({ status }) => status?.state === 'Cleanup');
@@ -473,7 +475,7 @@ test('the order to erase is given while its server is in Cleanup, also by a boot
   assert.match(await scriptOf(server, staleReplica), /state Maintenance is not cleaned up\nexit 1/);
 });
 
-test('a boot service whose watch lags behind gives out no ignition again to a system that is up', async () => {
+test('a boot service with a lagging watch serves no ignition to a booted system', async () => {
   const server = await preparedBoot('up-elsewhere', { ignition });
   await fixture.until(fixture.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
   await using staleReplica = await startBoot(optionsFor(fixture.withDeadWatches()));
@@ -481,7 +483,7 @@ test('a boot service whose watch lags behind gives out no ignition again to a sy
   assert.equal((await fetch(`${staleReplica.url}/boot/${server.token}/ignition`)).status, 403);
 });
 
-test('a boot service whose watch lags behind writes down what it sees', async () => {
+test('a boot service with a lagging watch records boot progress', async () => {
   const server = await preparedBoot('seen-late', { ignition });
   await fixture.until(fixture.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
   await using staleReplica = await startBoot(optionsFor(fixture.withDeadWatches()));
@@ -490,7 +492,7 @@ test('a boot service whose watch lags behind writes down what it sees', async ()
   await progressArrives('seen-late', 'IgnitionDataFetched');
 });
 
-test('a boot service whose watch lags behind says nothing of a boot configuration made anew under the same name', async () => {
+test('a boot service with a lagging watch writes nothing to a boot configuration recreated under the same name', async () => {
   const before = await fixture.booting('remade', { image: 'nowhere' });
   await becomes('remade', 'Error');
   const deadWatches = fixture.withDeadWatches();
@@ -517,7 +519,7 @@ test('a script costs two requests to the API server, a kernel none', async () =>
   await fixture.until(fixture.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
   const requested: string[] = [];
   const client = finding((kind, ref, options) => {
-    // Secrets are looked at while boots are prepared.
+    // Secrets are read while boots are prepared.
     if (kind.kind !== 'Secret') requested.push(`${kind.kind} ${keyOf(ref)}`);
     return fixture.client.find(kind, ref, options);
   });
@@ -527,7 +529,7 @@ test('a script costs two requests to the API server, a kernel none', async () =>
   assert.deepEqual(requested, ['Server frugal', 'ServerBootConfiguration default/frugal']);
 });
 
-test('however often a machine is asked for, the API server is asked once at a time and once a second', async () => {
+test('requests for one machine cause one API request at a time and one per second', async () => {
   const server = await preparedBoot('in-demand', { ignition });
   await fixture.until(fixture.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
   let now = 0;
@@ -541,7 +543,7 @@ test('however often a machine is asked for, the API server is asked once at a ti
       atOnce.now -= 1;
     }
   });
-  // Time stands still until somebody waits for it.
+  // Time advances only in `sleep`.
   const clock: BootOptions['clock'] = {
     ...fixture.clock,
     now: () => now,
@@ -552,12 +554,12 @@ test('however often a machine is asked for, the API server is asked once at a ti
     fetch(index % 3 === 0 ? `${otherBoot.url}/boot/${server.token}/ignition` : `${otherBoot.url}/ipxe/${server.uuid}`),
   );
   const statuses = new Set((await Promise.all(requested)).map(({ status }) => status));
-  assert.deepEqual(statuses, new Set([200]), 'nobody is turned away');
+  assert.deepEqual(statuses, new Set([200]), 'no request is rejected');
   assert.equal(atOnce.most, 1);
   assert.ok(atOnce.all <= 5 + now / 1_000, `${atOnce.all} times within ${now} ms`);
 });
 
-test('a client that asks without end is told to come again, and files cost it nothing', async () => {
+test('a client above the rate limit gets 503 with Retry-After, and file downloads are not counted', async () => {
   const server = await preparedBoot('greedy');
   const [one, other] = ['127.0.0.1', '127.0.0.2'];
   await using limited = await startBoot(optionsFor({ bindsTokens: false, rateLimit: { burst: 3, perSecond: 0.1 } }));
@@ -573,10 +575,10 @@ test('a client that asks without end is told to come again, and files cost it no
     assert.deepEqual(await fetchFrom(path), [503, '10'], path);
   for (const path of ['/ipxe/', `/boot/${server.token}/kernel`])
     assert.deepEqual(await fetchFrom(path), [200, undefined]);
-  assert.deepEqual(await fetchFrom(script, other), [200, undefined], 'another is not held up');
+  assert.deepEqual(await fetchFrom(script, other), [200, undefined], 'another client is not limited');
 });
 
-test('while the API server is away a machine waits for its script and its ignition, and loads its kernel', async () => {
+test('while the API server is unreachable a machine waits for script and ignition, and loads its kernel', async () => {
   const server = await preparedBoot('waits', { ignition });
   const idle = await fixture.booting('idles', { image: 'probe-os', current: false });
   await fixture.until(fixture.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
@@ -587,7 +589,7 @@ test('while the API server is away a machine waits for its script and its igniti
     [`/boot/${server.token}/ignition`, 503, '5'],
     [`/ignition/${server.uuid}`, 503, '5'],
     [`/boot/${server.token}/kernel`, 200, null],
-    // A machine that seems to have nothing to boot goes on to its disk after some tries.
+    // Firmware that gets no script boots from its disk after some attempts.
     [`/ipxe/${idle.uuid}`, 503, null],
   ];
   for (const [path, status, retryAfter] of rows) {
@@ -597,14 +599,14 @@ test('while the API server is away a machine waits for its script and its igniti
   }
 });
 
-/** A client that looks objects up in its own way. */
+/** A client with its own `find`. */
 const finding = (find: ServiceFixture['client']['find']): ServiceFixture['client'] =>
   clientWith(fixture.client, { find });
 
-test('a system that says it is up is thanked when that is written down, and asked to try again when it cannot be', async () => {
+test('a boot report is acknowledged after it is written, and gets 503 when it cannot be written', async () => {
   const server = await preparedBoot('says-it-once', { ignition });
   assert.equal((await fetch(`${boot.url}/boot/${server.token}/booted`, { method: 'POST' })).status, 200);
-  assert.ok(conditionOf(await current(server.name), 'BootStateReceived'), 'it was written before the answer');
+  assert.ok(conditionOf(await current(server.name), 'BootStateReceived'), 'it was written before the response');
 
   const other = await preparedBoot('cannot-say', { ignition });
   const client = clientWith(fixture.client, { apply: rejectUnreachable });
@@ -614,7 +616,7 @@ test('a system that says it is up is thanked when that is written down, and aske
 
 const rejectedTokens: [string, (server: BootingServer) => string][] = [
   ['a guessed token', () => 'A'.repeat(44)],
-  ['a token with a letter too many', ({ token }) => `${token}A`],
+  ['a token with one letter too many', ({ token }) => `${token}A`],
   ['an empty token', () => '%20'],
 ];
 for (const [index, [title, token]] of rejectedTokens.entries()) {
@@ -628,7 +630,7 @@ for (const [index, [title, token]] of rejectedTokens.entries()) {
   });
 }
 
-test('the token of an earlier boot is dead as soon as the server boots something else', async () => {
+test('the token of an earlier boot is rejected as soon as the server boots something else', async () => {
   const earlier = await preparedBoot('earlier', { ignition });
   const later = await fixture.bootAgain('earlier', earlier.uuid, 'later', { image: 'probe-os', ignition });
   await becomes('later', 'Ready');
@@ -646,7 +648,7 @@ test('an expired discovery boot serves nothing', async () => {
   assert.match(await scriptOf(server), /expired at/);
 });
 
-test('no path leads out of a boot', async () => {
+test('a path outside of the boot is rejected', async () => {
   const server = await preparedBoot('paths');
   const paths = [
     `/boot/${server.token}/../../etc/passwd`,
@@ -663,25 +665,25 @@ test('no path leads out of a boot', async () => {
 });
 
 const nonsense: [string, string, readonly number[]][] = [
-  ['a UUID that is no text', '/ipxe/%ff%fe', [400, 404]],
-  ['half an escape', '/ipxe/%zz', [400]],
-  ['an escaped end of a text', '/ipxe/%00', [404]],
+  ['a UUID that is not text', '/ipxe/%ff%fe', [400, 404]],
+  ['an incomplete escape', '/ipxe/%zz', [400]],
+  ['an escaped NUL character', '/ipxe/%00', [404]],
   ['a UUID with line breaks', '/ipxe/a%0d%0aset-cookie:%20x', [404]],
-  ['a UUID without end', `/ipxe/${'a'.repeat(5_000)}`, [414]],
+  ['a UUID without an end', `/ipxe/${'a'.repeat(5_000)}`, [414]],
   ['a token of escapes', `/boot/${'%2e%2e%2f'.repeat(15)}/kernel`, [403, 404]],
-  ['a token that is no text', '/boot/%c3%28/ignition', [400, 403]],
-  ['the name of something every object has', '/boot/__proto__/constructor', [404]],
-  ['addresses that are none', '/httpboot/%2e%2e/%2e%2e/sha256-00.efi', [404]],
+  ['a token that is not text', '/boot/%c3%28/ignition', [400, 403]],
+  ['the name of an Object.prototype member', '/boot/__proto__/constructor', [404]],
+  ['invalid addresses', '/httpboot/%2e%2e/%2e%2e/sha256-00.efi', [404]],
 ];
 for (const [title, path, expected] of nonsense) {
-  test(`${title} in an address is refused in plain words`, async () => {
+  test(`${title} in an address is rejected with a short message`, async () => {
     const { status, text } = await raw(path);
     assert.ok(expected.includes(status), `${status}: ${text}`);
     assert.ok(text.length < 300 && !/\r|    at |node_modules/.test(text), text);
   });
 }
 
-/** fetch would tidy the path up before it is sent. */
+/** fetch would normalize the path before sending it. */
 async function raw(path: string): Promise<{ status: number; text: string }> {
   const request = get({ host: '127.0.0.1', port: boot.port, path });
   const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage]; // what the event carries
@@ -690,7 +692,7 @@ async function raw(path: string): Promise<{ status: number; text: string }> {
   return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
 }
 
-test('firmware that asks for the length first, or for the rest of a file, is served', async () => {
+test('HEAD and Range requests of firmware are served', async () => {
   const { token } = await preparedBoot('ranges');
   const url = `${boot.url}/boot/${token}/initrd`;
   const head = await fetch(url, { method: 'HEAD' });
@@ -702,7 +704,7 @@ test('firmware that asks for the length first, or for the rest of a file, is ser
   assert.equal(same.status, 304);
 });
 
-test('looking at the head of a script or an ignition is no evidence of a boot', async () => {
+test('a HEAD request for a script or an ignition is not recorded as boot progress', async () => {
   const server = await preparedBoot('heads', { ignition });
   using writes = fixture.writesTo(fixture.bootConfigurations, server.boot);
   await fetch(`${boot.url}/ipxe/${server.uuid}`, { method: 'HEAD' });
@@ -710,14 +712,10 @@ test('looking at the head of a script or an ignition is no evidence of a boot', 
   await fetch(`${boot.url}/boot/${server.token}/booted`, { method: 'POST', body: '{"booted": false}' });
   await fetch(`${boot.url}/boot/${server.token}/booted`, { method: 'POST', body: '{"booted": true}' });
   const booted = await progressArrives('heads', 'BootStateReceived');
-  assert.deepEqual(
-    [writes.count, booted.status?.conditions?.length],
-    [1, 1],
-    'nothing but the boot itself was recorded',
-  );
+  assert.deepEqual([writes.count, booted.status?.conditions?.length], [1, 1], 'only the boot itself was recorded');
 });
 
-test('an image that is not there is an Error that says where it was looked for, until it is corrected', async () => {
+test('a missing image is an Error that names the attempted location, until it is corrected', async () => {
   await fixture.booting('no-image', { image: 'ghcr.io/Org/os:1' });
   const failed = await becomes('no-image', 'Error');
   const failedCondition = conditionOf(failed, 'ImageValidation');
@@ -736,7 +734,7 @@ test('an image that is not there is an Error that says where it was looked for, 
   assert.equal(conditionOf(ready, 'ImageValidation'), undefined);
 });
 
-test('a boot configuration that is changed for the worse is no longer Ready', async () => {
+test('a boot configuration with an image that becomes invalid is no longer Ready', async () => {
   await preparedBoot('worse');
   await fixture.client.mergePatch(
     ServerBootConfiguration,
@@ -749,7 +747,7 @@ test('a boot configuration that is changed for the worse is no longer Ready', as
   );
 });
 
-test('a boot service takes over what another said for want of one', async () => {
+test('a boot service takes over a Pending state of another manager', async () => {
   const server = await fixture.booting('pending', { image: 'absent' });
   await becomes('pending', 'Error');
   await fixture.client.apply(
@@ -765,7 +763,7 @@ test('a boot service takes over what another said for want of one', async () => 
   assert.equal((await becomes('pending', 'Ready')).metadata.uid, server.boot.metadata.uid);
 });
 
-test('an ignition that comes late is waited for without a word, and a missing one is named', async () => {
+test('a late ignition Secret is waited for silently, and a missing one is named', async () => {
   await using fastBoot = await startBoot(optionsFor({ clock: createClock(20) }));
   assert.ok(fastBoot.port > 0);
   await fixture.client.create(ServerBootConfiguration, {
@@ -781,7 +779,7 @@ test('an ignition that comes late is waited for without a word, and a missing on
   assert.equal(conditionOf(await becomes('late-ignition', 'Ready'), 'IgnitionValidation'), undefined);
 });
 
-test('an ignition that names no format and is no JSON is an Error, as nothing could read it', async () => {
+test('an ignition without a format that is not JSON is an Error', async () => {
   await fixture.booting('butane-without-format', { image: 'probe-os', ignition: butane, format: '' });
   const { message = '' } = conditionOf(await becomes('butane-without-format', 'Error'), 'IgnitionValidation') ?? {};
   assert.match(message, /^IgnitionInvalid: key "ignition" .* is no JSON; expected .* "format": fcos for Butane$/);
@@ -792,26 +790,26 @@ test('an ignition that names no format and is no JSON is an Error, as nothing co
   assert.doesNotMatch(reported, /hunter2/);
 });
 
-test('without the program, Butane is an Error that names the option, and Ignition boots', async () => {
+test('Butane without the configured program is an Error that names the option, and Ignition boots', async () => {
   await fixture.booting('untranslated', { image: 'probe-os', ignition: butane });
   const { message = '' } = conditionOf(await becomes('untranslated', 'Error'), 'IgnitionValidation') ?? {};
   assert.match(message, /^IgnitionTranslatorMissing: .*--butane/);
   await preparedBoot('as-it-is', { ignition: '{}' });
 });
 
-test('an ignition of any other format is handed on byte for byte', async () => {
+test('an ignition of any other format is served byte for byte', async () => {
   const { token } = await preparedBoot('raw-ignition', { ignition: '#cloud-config\n', format: 'cloud-init' });
   assert.equal(await (await fetch(`${boot.url}/boot/${token}/ignition`)).text(), '#cloud-config\n');
 });
 
-test('ignition by UUID is for images that know no token, and only where no token is asked for', async () => {
+test('ignition by UUID is served only where no token is required', async () => {
   const server = await preparedBoot('by-uuid', { ignition });
   assert.equal((await fetch(`${boot.url}/ignition/${server.uuid}`)).status, 403);
   await using open = await startBoot(optionsFor({ auth: 'none' }));
   assert.equal((await fetch(`${open.url}/ignition/${server.uuid.toUpperCase()}`)).status, 200);
 });
 
-test('an image on another web server is passed through, in parts too, and let go when the machine goes', async () => {
+test('an image on another web server is proxied, with ranges, and released when the machine disconnects', async () => {
   const closed = Promise.withResolvers<void>();
   const upstream = createServer((request, response) => {
     if (request.method === 'HEAD') return response.writeHead(200, { 'content-length': kernel.length }).end();
@@ -821,7 +819,7 @@ test('an image on another web server is passed through, in parts too, and let go
         .end(kernel.subarray(0, 4));
     if (request.url === '/os/vmlinuz')
       return response.writeHead(200, { 'content-length': kernel.length, etag: '"k"' }).end(kernel);
-    // An initrd that never ends, until somebody hangs up.
+    // An endless initrd, until the client disconnects.
     response.once('close', closed.resolve);
     return response.writeHead(200).write('x');
   });
@@ -851,7 +849,7 @@ async function listening(server: HttpServer): Promise<string> {
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
 }
 
-test('beyond the files that may be sent at once a machine is told to wait, unless another address has more of them', async () => {
+test('a machine above the download limit gets 503, unless another address has more downloads', async () => {
   await using large = await directoryWith({ vmlinuz: Buffer.alloc(16 * 1_048_576), initrd });
   const { token, uuid } = await preparedBoot('queues', { image: `file://${large.path}`, ignition });
   await using narrow = await startBoot(optionsFor({ bindsTokens: false, maxDownloads: 2 }));
@@ -864,7 +862,7 @@ test('beyond the files that may be sent at once a machine is told to wait, unles
   const rejected = await fetchFrom(`/boot/${token}/initrd`);
   assert.deepEqual([rejected.statusCode, rejected.headers['retry-after']], [503, '5']);
   for (const file of [`/ipxe/${uuid}`, `/boot/${token}/ignition`])
-    assert.equal((await fetchFrom(file)).statusCode, 200, 'what is small is answered');
+    assert.equal((await fetchFrom(file)).statusCode, 200, 'small files are served');
   const gone = slow[1] && once(slow[1], 'error');
   const other = await fetchFrom(`/boot/${token}/initrd`, '127.0.0.2');
   slow[1]?.resume();
@@ -873,7 +871,7 @@ test('beyond the files that may be sent at once a machine is told to wait, unles
   for (const response of [...slow, rejected, other]) response.destroy();
 });
 
-test('machines that stop reading hold no memory', async () => {
+test('stalled machines hold no memory', async () => {
   await using large = await directoryWith({ vmlinuz: Buffer.alloc(64 * 1_048_576), initrd: 'x' });
   const { token } = await preparedBoot('stalled', { image: `file://${large.path}` });
   const startedWith = process.memoryUsage();

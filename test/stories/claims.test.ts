@@ -4,7 +4,7 @@ import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
 
-test('a claim that nobody matches says what was looked at and why each server was refused', async () => {
+test('an unmatched claim reports how many servers were evaluated and why each was rejected', async () => {
   await using testenv = await startTestenv();
   const nodes = await testenv.addNodes({ generic: 3 });
   const [cordoned, tainted] = nodes;
@@ -34,7 +34,7 @@ test('a claim that nobody matches says what was looked at and why each server wa
   await claim.reaches('Bound');
 });
 
-test('a tolerated taint does not keep a claim away', async () => {
+test('a tolerated taint does not exclude a server', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -51,7 +51,7 @@ test('a tolerated taint does not keep a claim away', async () => {
   assert.equal(strict.phase, 'Unbound');
 });
 
-test('a claim made anew under the same name does not inherit the running machine', async () => {
+test('a claim recreated under the same name does not inherit the running machine', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -68,7 +68,7 @@ test('a claim made anew under the same name does not inherit the running machine
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off', 'On'], 'switched off between the two tenants');
 });
 
-test('thirty claims at once against ten servers: ten are bound, no server twice', async () => {
+test('thirty simultaneous claims against ten servers: ten are bound, no server twice', async () => {
   await using testenv = await startTestenv();
   const nodes = await testenv.addNodes({ generic: 10 });
   await testenv.plugIn(...nodes);
@@ -82,7 +82,7 @@ test('thirty claims at once against ten servers: ten are bound, no server twice'
   assert.equal(claims.filter(({ phase }) => phase === 'Bound').length, 10);
 });
 
-test('an image that nobody can boot is explained on the server that waits for it', async () => {
+test('an unbootable image is reported on the server that waits for it', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -90,5 +90,5 @@ test('an image that nobody can boot is explained on the server that waits for it
   await testenv.server(node).hasReason('Available');
   await testenv.claim({ image: 'registry.test/unknown:1' });
   await testenv.server(node).hasReason('BootConfigurationFailed');
-  assert.equal(node.power, 'Off', 'no power-on without something to boot');
+  assert.equal(node.power, 'Off', 'no power-on without a prepared boot');
 });

@@ -17,17 +17,17 @@ const startTestenv = testenvsOfFile();
 const run = promisify(execFile);
 const page = fileURLToPath(new URL('../../docs/operate/cleanup.md', import.meta.url));
 
-/** What the page tells people to type to export a certificate, and to verify it; word by word. */
+/** The commands of the documentation that export and verify a certificate, unchanged. */
 async function commands(): Promise<{ exporting: string; verifying: string }> {
   const text = await readFile(page, 'utf8');
   const [, chapter = ''] = text.split('\n## Certificates\n');
   const [exporting, verifying] = [...chapter.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block ?? '');
   assert.ok(exporting && verifying);
-  // In the lab the manager namespace is another one.
+  // In the test environment the manager namespace is another one.
   return { exporting: exporting.replace('metal-operator-system', 'default'), verifying };
 }
 
-/** A directory to type in, with kubectl at hand. */
+/** A working directory for the commands, with kubectl in PATH. */
 async function openShell(testenv: Testenv) {
   const directory = await mkdtemp(join(tmpdir(), 'metal-certificate-'));
   const { exporting, verifying } = await commands();
@@ -53,7 +53,7 @@ async function openShell(testenv: Testenv) {
   };
 }
 
-/** The server is given back once more. @returns the name of the record. */
+/** Returns the server once more. @returns the name of the record. */
 async function cleanAgain(testenv: Testenv, node: Node, name: string): Promise<string> {
   const claim = await testenv.claim({ image: 'registry.test/os:1', on: node });
   await testenv.server(node).hasReason('ClaimServed');
@@ -64,7 +64,7 @@ async function cleanAgain(testenv: Testenv, node: Node, name: string): Promise<s
   return mine?.metadata.name ?? assert.fail('there is no record');
 }
 
-test('a certificate is exported and verified as the page tells, and one changed byte is noticed', async () => {
+test('a certificate is exported and verified with the documented commands, and one changed byte is detected', async () => {
   await using testenv = await startTestenv({
     flags: ['--cleanup-disks=Purge', '--cleanup-bios=Reset', '--cleanup-boot-order=Reset'],
   });
@@ -121,7 +121,7 @@ test('a certificate is exported and verified as the page tells, and one changed 
   await assert.rejects(forged, /certificate is immutable/);
 });
 
-test('the key stays with the operator; a new one leaves what was signed before verifiable', async () => {
+test('the private key stays in the manager namespace; after a key rotation earlier certificates stay verifiable', async () => {
   await using testenv = await startTestenv({ flags: ['--cleanup-boot-order=Reset'] });
   const { node, claim, name, server } = await claimed(testenv);
   await claim.delete();
@@ -149,14 +149,14 @@ test('the key stays with the operator; a new one leaves what was signed before v
   assert.ok(Object.values(published.data ?? {}).every((pem) => pem.startsWith('-----BEGIN PUBLIC KEY-----')));
 });
 
-test('a key that is none is named, and the server is not offered before there is one', async () => {
+test('an invalid signing key is reported, and the server is not made Available before it is corrected', async () => {
   await using testenv = await startTestenv({ flags: ['--cleanup-boot-order=Reset'] });
   const { claim, name, server } = await claimed(testenv);
   const key = { namespace: 'default', name: certificateKeySecret.name };
   await testenv.client.create(Secret, { metadata: key, data: { key: Buffer.from('nonsense').toString('base64') } });
   await claim.delete();
   await claim.isGone();
-  const stuck = await server.until('says what is wrong', ({ status }) =>
+  const stuck = await server.until('reports the key', ({ status }) =>
     /expected an Ed25519 private key/.test(JSON.stringify(status?.conditions)),
   );
   assert.equal(stuck.status?.state, 'Cleanup');

@@ -8,13 +8,13 @@ import type { WatchedObject } from '@metal/testenv/watched-object.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { Vendor } from '@metal/simulator/profiles.ts';
 
-/** What the stories about cleanups share. */
+/** Shared by the stories about cleanups. */
 
 export const purge = '--cleanup-disks=Purge';
 export const resetsBios = '--cleanup-bios=Reset';
 export const restoresBootOrder = '--cleanup-boot-order=Reset';
 
-/** One machine that a claim has, with an image on its disk. */
+/** One claimed machine with an image on its disk. */
 export async function claimed(
   testenv: Testenv,
   vendor: Vendor = 'generic',
@@ -29,7 +29,7 @@ export async function claimed(
   return { node, claim, name: metadata.name, server: testenv.server(node) };
 }
 
-/** States of the server from now on; an offer with data on the disks is an error at once. */
+/** States of the server from now on, and every time it was Available with data on its disks. */
 export function follow(
   testenv: Testenv,
   node: Node,
@@ -57,7 +57,7 @@ export const onlyRecord = (testenv: Testenv, name: string): ErasureReport => {
 export const until = (testenv: Testenv, name: string, state: string): Promise<unknown> =>
   testenv.serverNamed(name).until(`is ${state}`, ({ status }) => status?.state === state);
 
-/** What a claim may leave on a machine beside its disks. */
+/** Changes that a claim may leave on a machine besides the data on its disks. */
 export function tamper({ machine }: Node): void {
   machine.biosAttributes = { ...machine.biosAttributes, LogicalProc: 'Disabled' };
   machine.bootOrder = ['Boot0003', 'Boot0001'];
