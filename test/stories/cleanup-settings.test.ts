@@ -21,7 +21,7 @@ const startTestenv = testenvsOfFile();
 const resetBios = 'Actions/Bios.ResetBios';
 const factoryOrder = [...factoryBootOrder];
 
-/** Requests that changed something on the system, since so many. */
+/** Requests since the given index that changed something on the system. */
 const changes = ({ bmc }: Node, since: number): string[] =>
   bmc.requests
     .slice(since)
@@ -33,10 +33,10 @@ for (const [vendor, result] of [
   ['dell', 'Confirmed'],
   ['supermicro', 'Accepted'],
 ] as const) {
-  test(`settings of a ${vendor} machine are reset with the one start that erases its disks`, async () => {
+  test(`settings of a ${vendor} machine are reset with the same start that erases its disks`, async () => {
     await using testenv = await startTestenv({ flags: [purge, resetsBios, restoresBootOrder] });
     const { node, claim, name, server } = await claimed(testenv, vendor);
-    assert.deepEqual(server.now?.status?.bootOrder, factoryOrder, 'what the first discovery saw');
+    assert.deepEqual(server.now?.status?.bootOrder, factoryOrder, 'recorded at the first discovery');
     const [powerBefore, requestsBefore] = [node.powerLog.length, node.bmc.requests.length];
     tamper(node);
     await claim.delete();
@@ -57,7 +57,7 @@ for (const [vendor, result] of [
   });
 }
 
-test('a boot order that goes with the settings of the BIOS is restored after them', async () => {
+test('a boot order changed by a BIOS reset is restored afterwards', async () => {
   await using testenv = await startTestenv({ flags: [resetsBios, restoresBootOrder] });
   const { node, claim, name, server } = await claimed(testenv);
   await testenv.patchServer(name, { spec: { bootOrder: [{ name: 'network', priority: 1, device: 'Boot0002' }] } });
@@ -68,7 +68,7 @@ test('a boot order that goes with the settings of the BIOS is restored after the
   assert.deepEqual(node.machine.bootOrder, ['Boot0002', 'Boot0001']);
 });
 
-test('a BIOS is reset although no disk is erased: the machine starts, and not what its claim left', async () => {
+test("a BIOS is reset without an erasure by a start that does not boot the claim's system", async () => {
   await using testenv = await startTestenv({ flags: [resetsBios] });
   const { node, claim, name, server } = await claimed(testenv);
   const bootsBefore = node.boots.length;
@@ -86,10 +86,10 @@ test('a BIOS is reset although no disk is erased: the machine starts, and not wh
   const { spec, status } = onlyRecord(testenv, name);
   assert.deepEqual([spec.state, spec.mode, spec.disks], ['Succeeded', 'None', []]);
   assert.equal(status?.bios?.result, 'Confirmed');
-  assert.equal(status?.bootOrder, undefined, 'nobody asked for it');
+  assert.equal(status?.bootOrder, undefined, 'no policy requires it');
 });
 
-test('a boot order is restored without a start; one that is as it was costs no change', async () => {
+test('a boot order is restored without a start, and an unchanged one needs no write', async () => {
   await using testenv = await startTestenv({ flags: [restoresBootOrder] });
   const { node, claim, name, server } = await claimed(testenv);
   const [powerBefore, requestsBefore] = [node.powerLog.length, node.bmc.requests.length];
@@ -107,14 +107,14 @@ test('a boot order is restored without a start; one that is as it was costs no c
   await next.delete();
   await next.isGone();
   await server.hasReason('Available');
-  assert.equal(node.machine.bootOrder[0], 'Boot0002', 'what a person wants goes before what was seen');
+  assert.equal(node.machine.bootOrder[0], 'Boot0002', 'spec.bootOrder has priority over the recorded order');
   assert.deepEqual(
     reportsOf(testenv, name).map(({ spec }) => [spec.state, spec.formerClaim?.name]),
     [claim, next].map((one) => ['Succeeded', one.name]),
   );
 });
 
-test('without any policy an override that a claim left is cleared, and nothing else is asked of the BMC', async () => {
+test('without a policy an override left by a claim is cleared, and no other write reaches the BMC', async () => {
   await using testenv = await startTestenv();
   const { node, claim, server } = await claimed(testenv);
   const requestsBefore = node.bmc.requests.length;
@@ -122,7 +122,7 @@ test('without any policy an override that a claim left is cleared, and nothing e
   await claim.delete();
   await claim.isGone();
   await server.until(
-    'is free of it',
+    'has no override',
     ({ status }) => status?.state === 'Available' && node.machine.override === undefined,
   );
   await testenv.untilStable(5_000);
@@ -132,18 +132,18 @@ test('without any policy an override that a claim left is cleared, and nothing e
 
 const inVain: [title: string, fault: (node: Node) => void, message: RegExp, flags?: string[]][] = [
   ['that the BIOS does not offer', ({ bmc }) => bmc.set({ lacksBiosReset: true }), /offers no reset of its BIOS/],
-  ['that never comes about', ({ bmc }) => bmc.set({ biosResetStuck: true }), /the reset is still pending/],
-  ['that the BMC answers with 500', ({ bmc }) => bmc.answer(500, { path: resetBios }), /could not be reset within/],
+  ['that never takes effect', ({ bmc }) => bmc.set({ biosResetStuck: true }), /the reset is still pending/],
+  ['answered with 500', ({ bmc }) => bmc.answer(500, { path: resetBios }), /could not be reset within/],
   [
-    'of a boot order that is forgotten',
+    'of a boot order that the BMC ignores',
     ({ bmc }) => bmc.set({ ignoresBootOrder: true }),
     /does not show it/,
-    // Time enough to be asked for and looked at.
+    // Long enough to request the order and to read it back.
     [restoresBootOrder, '--cleanup-timeout=3m'],
   ],
 ];
 for (const [title, fault, message, flags = [resetsBios, '--cleanup-timeout=1m']] of inVain) {
-  test(`a reset ${title} ends in Error, off and not offered; a retry does it when the machine can`, async () => {
+  test(`a reset ${title} ends in Error, off and not claimable; a retry succeeds after the machine recovers`, async () => {
     await using testenv = await startTestenv({ flags: [...flags, '--cleanup-attempts=2'] });
     const { node, claim, name, server } = await claimed(testenv);
     using seen = follow(testenv, node);
@@ -169,7 +169,7 @@ for (const [title, fault, message, flags = [resetsBios, '--cleanup-timeout=1m']]
   });
 }
 
-test('a reset that the machine cannot do is waived with words, and nothing is certified', async () => {
+test('a settings reset that the machine cannot perform is waived with a reason, and nothing is certified', async () => {
   await using testenv = await startTestenv({ flags: ['--cleanup-attempts=1'] });
   const { node, claim, name, server } = await claimed(testenv, 'supermicro-x10');
   await testenv.patchServer(name, { spec: { cleanup: { bios: 'Reset' } } });

@@ -14,10 +14,10 @@ import { claimed, follow, purge, reportsOf, until } from './cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 
-test('a server that its claim gave back is erased, recorded and offered again', async () => {
+test('a server returned by its claim is erased, recorded and made Available', async () => {
   await using testenv = await startTestenv({ flags: [purge] });
   const { node, claim, name, server } = await claimed(testenv);
-  assert.equal(server.now?.status?.cleanup?.formerClaim?.uid, claim.uid, 'marked while the claim has it');
+  assert.equal(server.now?.status?.cleanup?.formerClaim?.uid, claim.uid, 'marked while claimed');
   using seen = follow(testenv, node);
   const [bootsBefore, powerBefore] = [node.boots.length, node.powerLog.length];
 
@@ -32,13 +32,13 @@ test('a server that its claim gave back is erased, recorded and offered again', 
     node.boots.slice(bootsBefore).map(({ override, from, outcome }) => [override, from, outcome]),
     [['Pxe', 'network', 'eraser']],
   );
-  assert.deepEqual(Object.keys(free.status?.cleanup ?? {}), ['startedTime'], 'the mark is gone');
+  assert.deepEqual(Object.keys(free.status?.cleanup ?? {}), ['startedTime'], 'the mark is removed');
   assert.equal(free.spec.bootConfigurationRef, undefined);
 
   const [record, ...others] = reportsOf(testenv, name);
   assert.equal(others.length, 0);
   const { spec, metadata } = record ?? assert.fail('there is no record');
-  assert.equal(metadata.ownerReferences, undefined, 'it outlives the server');
+  assert.equal(metadata.ownerReferences, undefined, 'the record outlives the server');
   assert.deepEqual(
     [spec.state, spec.attempt, spec.mode, spec.formerClaim, spec.serverRef.uid, spec.systemUUID, spec.serialNumber],
     [
@@ -60,7 +60,7 @@ test('a server that its claim gave back is erased, recorded and offered again', 
   await assert.rejects(changed, /does not end otherwise/);
 });
 
-test('by default nothing is erased, as in v0.7.0, unless the server itself asks for it', async () => {
+test('nothing is erased by default, as in v0.7.0, unless spec.cleanup of the server requires it', async () => {
   await using testenv = await startTestenv();
   const { node, claim, name, server } = await claimed(testenv);
   using seen = follow(testenv, node);
@@ -84,7 +84,7 @@ test('by default nothing is erased, as in v0.7.0, unless the server itself asks 
   );
 });
 
-test('attempts that fail end in Error: off, not claimable, nothing to boot; a retry begins with the first attempt', async () => {
+test('failed cleanup attempts end in Error: off, not claimable, no boot; a retry starts with attempt 1', async () => {
   await using testenv = await startTestenv({ flags: [purge, '--cleanup-attempts=2'] });
   const { node, claim, name, server } = await claimed(testenv);
   using seen = follow(testenv, node);
@@ -105,7 +105,9 @@ test('attempts that fail end in Error: off, not claimable, nothing to boot; a re
     ['1 Failed', '2 Failed'],
   );
   const waiting = await testenv.claim({ image: 'registry.test/os:1', on: node });
-  await waiting.watched.until('is told why', ({ status }) => /StateError/.test(JSON.stringify(status?.conditions)));
+  await waiting.watched.until('reports the failure', ({ status }) =>
+    /StateError/.test(JSON.stringify(status?.conditions)),
+  );
 
   simulated(node).eraserFault = undefined;
   await testenv.requestOperation(failed, 'retry');
@@ -120,7 +122,7 @@ test('attempts that fail end in Error: off, not claimable, nothing to boot; a re
   );
 });
 
-test('an attempt of which nothing is heard is given up, and what it says later counts for nothing', async () => {
+test('a cleanup attempt without reports times out, and its late report is ignored', async () => {
   await using testenv = await startTestenv({ flags: [purge, '--cleanup-timeout=1m'] });
   const { node, claim, name, server } = await claimed(testenv);
   using seen = follow(testenv, node);
@@ -141,7 +143,7 @@ test('an attempt of which nothing is heard is given up, and what it says later c
   const headers = { authorization: `Bearer ${token}` };
   const response = await fetch(`${testenv.system.registryUrl}/erasures`, { method: 'POST', headers, body });
   assert.equal(response.status, 403);
-  // Not even as an object.
+  // Nor does a changed ErasureReport count.
   await testenv.client.mergePatch(
     ErasureReport,
     { name: erasureReportName(name, first.metadata.uid ?? '') },
@@ -152,13 +154,13 @@ test('an attempt of which nothing is heard is given up, and what it says later c
   assert.deepEqual(seen.uncleanOffers, []);
 });
 
-test('success that was told from another machine is certified for nobody: the machine of the server has to have run', async () => {
+test("a success reported by another machine is not certified: the server's own machine must have run", async () => {
   await using testenv = await startTestenv({ flags: [purge] });
   const { node, claim, name, server } = await claimed(testenv);
   await testenv.client.mergePatch(ServerClaim, { name: claim.name, namespace: 'default' }, { spec: { power: 'Off' } });
   await server.until('is off', ({ status }) => status?.powerState === 'Off');
   using seen = follow(testenv, node);
-  // All is there for the machine to start, and it does not.
+  // Everything is prepared for the machine to start, and it does not start.
   node.bmc.answer(409, { path: 'ComputerSystem.Reset' });
   await claim.delete();
   await claim.isGone();
@@ -174,9 +176,12 @@ test('success that was told from another machine is certified for nobody: the ma
     const headers = { authorization: `Bearer ${token}` };
     return (await fetch(`${testenv.system.registryUrl}/erasures`, { method: 'POST', headers, body })).status;
   };
-  assert.equal(await reportState('Succeeded'), 403, 'it did not say that it begins');
+  assert.equal(await reportState('Succeeded'), 403, 'it did not report that it begins');
   assert.deepEqual([await reportState('Running'), await reportState('Succeeded')], [201, 201]);
-  const lost = await server.until('has lost that attempt', ({ status }) => status?.cleanup?.failedAttempts === 1);
+  const lost = await server.until(
+    'has failed the first attempt',
+    ({ status }) => status?.cleanup?.failedAttempts === 1,
+  );
   assert.match(JSON.stringify(lost.status?.conditions), /has not run since its boot was prepared/);
 
   await node.bmc.heal();
@@ -194,7 +199,7 @@ test('success that was told from another machine is certified for nobody: the ma
   );
 });
 
-test('a disk that nobody ordered to erase stops every attempt before anything is touched', async () => {
+test('a disk that is not in the erasure order fails each attempt before anything is erased', async () => {
   await using testenv = await startTestenv({ flags: [purge, '--cleanup-attempts=1'] });
   const { node, claim, name, server } = await claimed(testenv);
   simulated(node).eraserFault = 'extraDisk';
@@ -205,7 +210,7 @@ test('a disk that nobody ordered to erase stops every attempt before anything is
 });
 
 for (const state of ['Cleanup', 'Error'] as const) {
-  test(`a waiver in ${state} is recorded with its words, and the server is offered as it is`, async () => {
+  test(`a waiver in ${state} is recorded with its reason, and the server becomes Available as it is`, async () => {
     await using testenv = await startTestenv({ flags: [purge, '--cleanup-attempts=1'] });
     const { node, claim, name, server } = await claimed(testenv);
     simulated(node).eraserFault = state === 'Cleanup' ? 'hangs' : 'fails';
@@ -229,7 +234,7 @@ for (const state of ['Cleanup', 'Error'] as const) {
   });
 }
 
-test('with a limit of one, three servers are erased one after the other, the longest waiting first', async () => {
+test('with --cleanup-at-once=1 three servers are erased one after the other, the longest waiting first', async () => {
   await using testenv = await startTestenv({ flags: [purge, '--cleanup-at-once=1'], fleet: { eraseMs: 20_000 } });
   const nodes = await testenv.addNodes({ generic: 3 });
   await testenv.plugIn(...nodes);
@@ -250,7 +255,7 @@ test('with a limit of one, three servers are erased one after the other, the lon
         if (node.running?.role === 'eraser' && !order.includes(node.name)) order.push(node.name);
       }),
     );
-  // The one that has waited longest is not the first to come.
+  // The server that has waited longest is not the first one created.
   const [first, second, third] = nodes;
   assert.ok(first && second && third);
   await claims[2]?.delete();
@@ -270,7 +275,7 @@ test('with a limit of one, three servers are erased one after the other, the lon
   assert.deepEqual(order, [third.name, first.name, second.name]);
 });
 
-test('a server that is deleted before it was erased is erased when its machine is found anew', async () => {
+test('a server deleted before its cleanup is erased when its machine is discovered again', async () => {
   await using testenv = await startTestenv({ flags: [purge, '--cleanup-at-once=1'], fleet: { eraseMs: 20_000 } });
   const [other, node] = await testenv.addNodes({ generic: 2 });
   assert.ok(other && node);
@@ -292,10 +297,10 @@ test('a server that is deleted before it was erased is erased when its machine i
   assert.deepEqual(seen.uncleanOffers, []);
   assert.equal(reportsOf(testenv, again.metadata.name).at(-1)?.spec.state, 'Succeeded');
   const bmc = await testenv.client.get(BMC, { name: node.name });
-  assert.deepEqual(Object.keys(bmc.metadata.annotations ?? {}), [], 'the BMC remembers no more');
+  assert.deepEqual(Object.keys(bmc.metadata.annotations ?? {}), [], 'the BMC keeps no record of it');
 });
 
-test('only so many servers are let in within an hour', async () => {
+test('--cleanup-per-hour limits how many servers start a cleanup within an hour', async () => {
   await using testenv = await startTestenv({ flags: [purge, '--cleanup-per-hour=1'], speed: 100 });
   const { node, claim, server } = await claimed(testenv);
   await claim.delete();
@@ -311,13 +316,15 @@ test('only so many servers are let in within an hour', async () => {
   assert.equal(node.power, 'Off');
 });
 
-test('a claim made anew under the same name waits until the server is clean', async () => {
+test('a claim recreated under the same name waits until the server is clean', async () => {
   await using testenv = await startTestenv({ flags: [purge], fleet: { eraseMs: 20_000 } });
   const { node, claim, server } = await claimed(testenv);
   await claim.delete();
   await claim.isGone();
   const again = await testenv.claim({ name: claim.name, image: 'registry.test/os:1', on: node });
-  await again.watched.until('is told why', ({ status }) => /StateCleanup/.test(JSON.stringify(status?.conditions)));
+  await again.watched.until('reports why it waits', ({ status }) =>
+    /StateCleanup/.test(JSON.stringify(status?.conditions)),
+  );
   assert.notEqual(again.uid, claim.uid);
   await again.reaches('Bound');
   await server.hasReason('ClaimServed');
@@ -328,7 +335,7 @@ test('a claim made anew under the same name waits until the server is clean', as
   assert.equal(server.now?.status?.cleanup?.formerClaim?.uid, again.uid);
 });
 
-test('a server kept for review is erased when its reference is cleared', async () => {
+test('a server kept for review is erased when its claim reference is cleared', async () => {
   await using testenv = await startTestenv({ flags: [purge] });
   const { node, claim, name, server } = await claimed(testenv);
   await testenv.patchServer(name, { spec: { reclaimPolicy: 'Retain' } });
@@ -343,7 +350,7 @@ test('a server kept for review is erased when its reference is cleared', async (
   assert.equal(simulated(node).installed, undefined);
 });
 
-test('a server whose disks nobody knows is discovered first', async () => {
+test('a server with unknown disks is discovered before its cleanup', async () => {
   await using testenv = await startTestenv({ flags: [purge] });
   const { node, claim, name, server } = await claimed(testenv);
   await testenv.client.delete(ServerInventory, { name });
@@ -355,7 +362,7 @@ test('a server whose disks nobody knows is discovered first', async () => {
   assert.deepEqual(seen.uncleanOffers, []);
 });
 
-test('a server whose BMC goes away while it is erased is offered when it was seen off', async () => {
+test('a server whose BMC fails during the erasure becomes Available after it is confirmed off', async () => {
   await using testenv = await startTestenv({ flags: [purge], fleet: { eraseMs: 10_000 } });
   const { node, claim, server } = await claimed(testenv);
   await claim.delete();

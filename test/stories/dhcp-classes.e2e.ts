@@ -31,7 +31,7 @@ const firmware = {
   system: { vendorClass: 'udhcp 1.35.0' },
 } as const;
 
-/** A DHCP service over caches that the test fills, answering in a network of its own. */
+/** A DHCP service over caches that the test fills, answering in its own network namespace. */
 async function openDhcp(overrides: { unknown?: 'answer'; macPrefixes?: string } = {}) {
   const stack = new AsyncDisposableStack();
   try {
@@ -56,7 +56,7 @@ async function openDhcp(overrides: { unknown?: 'answer'; macPrefixes?: string } 
         bootUrl,
         ...overrides,
       },
-      // No lease is on a management network here: nothing is asked of an API server.
+      // No lease is on a management network here: the API server is not needed.
       client: stack.use(createKubeClient({ kubeconfigPath: undefined })),
       caches,
       bootTokenKey: () => Promise.resolve(key),
@@ -78,18 +78,18 @@ async function openDhcp(overrides: { unknown?: 'answer'; macPrefixes?: string } 
 
 let version = 0;
 
-/** The same for the same name. */
+/** The same UID for the same name. */
 const uidOf = (name: string): string =>
   `00000000-0000-4000-8000-${Buffer.from(name).toString('hex').padStart(12, '0').slice(-12)}`;
 
 function put<T extends KubeObject>(store: Store<T>, name: string, fields: object, namespace?: string): void {
   version += 1;
   const metadata = { name, uid: uidOf(name), resourceVersion: String(version), ...(namespace && { namespace }) };
-  // Only the fields that are looked at.
+  // Only the fields that the service reads.
   store.upsertIfNewer({ apiVersion: 'v1', kind: 'Any', metadata, ...fields } as unknown as T);
 }
 
-test('each class of machines is told what it can boot, and strangers are told nothing', options, async () => {
+test('each class of machines gets its boot file, and unknown machines get no answer', options, async () => {
   await using dhcp = await openDhcp();
   const bootFileOf = {
     bios: 'undionly.kpxe',
@@ -116,14 +116,14 @@ test('each class of machines is told what it can boot, and strangers are told no
   assert.equal(new Set(replies.map((reply) => reply?.ip)).size, 1, 'a machine keeps its address whatever it runs');
   for (const [index, { vendorClass }] of classes.entries()) {
     const expected = vendorClass.startsWith('HTTPClient') ? 'HTTPClient' : undefined;
-    assert.equal(replies[index]?.vendorClass, expected, `${vendorClass} is answered as ${expected}`);
+    assert.equal(replies[index]?.vendorClass, expected, `${vendorClass} is answered with ${expected}`);
     assert.equal(replies[index]?.router, undefined, 'dnsmasq is no router');
   }
   assert.equal(replies[0]?.nextServer, '192.0.2.1');
   assert.ok((await dhcp.network.loadByTftp('snponly.efi')).length > 50_000);
 });
 
-test('a machine with orders is led to its UKI by HTTP and by its system, until they end', options, async () => {
+test('firmware and system of a machine with a UKI boot get its URL until the boot ends', options, async () => {
   await using dhcp = await openDhcp();
   const { caches, network, lines } = dhcp;
   const boot = { spec: { serverRef: { name: 'one' } }, status: { state: 'Ready', boot: { method: 'UefiHttp' } } };
@@ -152,7 +152,7 @@ test('a machine with orders is led to its UKI by HTTP and by its system, until t
   assert.equal((await network.requestSystemLease(known)).bootfile, undefined);
 });
 
-test('orders that take the place of others are sent at once, those of before again too', options, async () => {
+test('a changed boot URL is sent at once, also when it changes back to an earlier one', options, async () => {
   await using dhcp = await openDhcp();
   const { caches, network, lines } = dhcp;
   for (const name of ['boot', 'other']) {
@@ -171,34 +171,38 @@ test('orders that take the place of others are sent at once, those of before aga
   }
 });
 
-test('a machine that becomes known is answered, and told of; one that goes is answered no more', options, async () => {
-  await using dhcp = await openDhcp();
-  const { caches, network, lines, seen, metrics } = dhcp;
-  const read = lines.next(/read .*\/hosts\/020000000009/);
-  put(caches.endpoints, 'bmc', { spec: { macAddress: '02-00-00-00-00-09', ip: '198.51.100.1' } });
-  await read;
-  const leaseGranted = lines.next(/a lease was heard of|DHCPACK.*02:00:00:00:00:09/);
-  const [reply] = await network.request({ mac: unknownMac, acceptsOffer: true });
-  await leaseGranted;
-  assert.match(reply?.ip ?? '', /^192\.0\.2\.1\d\d$/);
+test(
+  'a newly known machine is answered and its lease reported; a removed machine gets no answer',
+  options,
+  async () => {
+    await using dhcp = await openDhcp();
+    const { caches, network, lines, seen, metrics } = dhcp;
+    const read = lines.next(/read .*\/hosts\/020000000009/);
+    put(caches.endpoints, 'bmc', { spec: { macAddress: '02-00-00-00-00-09', ip: '198.51.100.1' } });
+    await read;
+    const leaseGranted = lines.next(/a lease was heard of|DHCPACK.*02:00:00:00:00:09/);
+    const [reply] = await network.request({ mac: unknownMac, acceptsOffer: true });
+    await leaseGranted;
+    assert.match(reply?.ip ?? '', /^192\.0\.2\.1\d\d$/);
 
-  const reread = lines.next(/read .*\/hosts\/020000000001/);
-  caches.endpoints.removeByUid('bmc', uidOf('bmc'));
-  await reread;
-  const [gone, server] = await network.request({ mac: unknownMac }, { mac: known, acceptsOffer: true });
-  assert.equal(gone, undefined);
-  await lines.until(() => seen.length >= 2);
-  assert.deepEqual(
-    seen.map(({ macAddress, serverName, ip }) => [macAddress, serverName, ip]),
-    [
-      [unknownMac, undefined, reply?.ip],
-      [known, 'one', server?.ip],
-    ],
-  );
-  assert.match(await metrics.metrics(), /^metal_dhcp_leases_total\{event="given"\} 2$/m);
-});
+    const reread = lines.next(/read .*\/hosts\/020000000001/);
+    caches.endpoints.removeByUid('bmc', uidOf('bmc'));
+    await reread;
+    const [gone, server] = await network.request({ mac: unknownMac }, { mac: known, acceptsOffer: true });
+    assert.equal(gone, undefined);
+    await lines.until(() => seen.length >= 2);
+    assert.deepEqual(
+      seen.map(({ macAddress, serverName, ip }) => [macAddress, serverName, ip]),
+      [
+        [unknownMac, undefined, reply?.ip],
+        [known, 'one', server?.ip],
+      ],
+    );
+    assert.match(await metrics.metrics(), /^metal_dhcp_leases_total\{event="given"\} 2$/m);
+  },
+);
 
-test('strangers are answered by their prefix, or when somebody says so', options, async () => {
+test('an unknown machine is answered by its MAC prefix, or with --dhcp-unknown=answer', options, async () => {
   for (const specs of [{ macPrefixes: '02-00-00-0' }, { unknown: 'answer' }] as const) {
     await using dhcp = await openDhcp(specs);
     const [reply] = await dhcp.network.request({ mac: unknownMac, ...firmware.uefi });
@@ -206,7 +210,7 @@ test('strangers are answered by their prefix, or when somebody says so', options
   }
 });
 
-test('a dnsmasq that is killed is started again, and remembers who has which address', options, async () => {
+test('a killed dnsmasq is restarted and keeps its leases', options, async () => {
   await using dhcp = await openDhcp();
   const [before] = await dhcp.network.request({ mac: known, acceptsOffer: true });
   const started = dhcp.lines.next(/started, version/);

@@ -1,4 +1,4 @@
-/** What a site with one network asks of DHCP, in stories about it. */
+/** DHCP flags of a site with one network, for the stories about DHCP. */
 export const dhcpFlags = {
   ranges: '192.0.2.100-192.0.2.199/24',
   interfaces: 'dhcp',

@@ -17,7 +17,7 @@ macPrefixes:
   - { macPrefix: "02AAAA", manufacturer: Generic, protocol: Redfish, protocolScheme: http, port: 1, type: bmc }`;
 
 test(
-  'a device that gets an address on the management network becomes an Endpoint, which follows it',
+  'a device with a lease on the management network becomes an Endpoint, which follows the lease',
   options,
   async () => {
     await using network = await DhcpNetwork.open();
@@ -45,8 +45,8 @@ test(
       { mac: '02:aa:aa:00:00:02', acceptsOffer: true },
       { mac: '02:aa:aa:00:00:01', acceptsOffer: true },
     );
-    assert.equal(unlisted, undefined, 'nobody knows it');
-    assert.ok(unknown, 'it is answered by its prefix');
+    assert.equal(unlisted, undefined, 'the machine is unknown');
+    assert.ok(unknown, 'the device is answered by its prefix');
     const endpoint = await testenv.endpointNamed('mac-02aaaa000001').exists();
     assert.deepEqual(endpoint.spec, { macAddress: '02:aa:aa:00:00:01', ip: made?.ip });
     await testenv.endpointNamed(moved.name).until('follows its lease', ({ spec }) => spec?.ip === followed?.ip);
@@ -61,7 +61,7 @@ test(
   },
 );
 
-test('a machine is answered from its discovery on, and before it only by its prefix', options, async () => {
+test('a machine is answered from its discovery on, and before only by its MAC prefix', options, async () => {
   await using network = await DhcpNetwork.open();
   using _path = await network.installDnsmasqWrapper();
   await using testenv = await startTestenv({
@@ -82,7 +82,7 @@ test('a machine is answered from its discovery on, and before it only by its pre
   assert.match(reply?.ip ?? '', /^192\.0\.2\./);
 });
 
-test('of two replicas one answers, and the other as soon as the first one stops', options, async () => {
+test('one of two replicas answers DHCP, and the other one as soon as the first stops', options, async () => {
   await using network = await DhcpNetwork.open();
   await using testenv = await startTestenv({ operator: 'none' });
   const { client, clock } = testenv;

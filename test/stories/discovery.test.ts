@@ -6,7 +6,7 @@ import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
 
-test('after its report the server is off, its boot configuration gone and its interfaces known', async () => {
+test('after its report a server is off, its boot configuration deleted and its interfaces known', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -22,7 +22,7 @@ test('after its report the server is off, its boot configuration gone and its in
   assert.equal(server.status?.networkInterfaces?.length, node.machine.hardware.nics.length);
 });
 
-test('power that somebody wishes for a new server does not boot its disk', async () => {
+test('desired power On for a new server does not boot its disk', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -35,7 +35,7 @@ test('power that somebody wishes for a new server does not boot its disk', async
   );
 });
 
-test('a boot configuration that somebody deletes does not hold a free server up', async () => {
+test('a deleted boot configuration does not block an Available server', async () => {
   await using testenv = await startTestenv({ flags: ['--server-resync-interval=10s'] });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -45,12 +45,12 @@ test('a boot configuration that somebody deletes does not hold a free server up'
   await testenv
     .server(node)
     .until(
-      'refers to nothing',
+      'has no bootConfigurationRef',
       ({ spec, status }) => spec.bootConfigurationRef === undefined && status?.state === 'Available',
     );
 });
 
-test('a discovery whose boot configuration somebody deletes begins anew, and comes to its end', async () => {
+test('a discovery restarts when its boot configuration is deleted, and completes', async () => {
   await using testenv = await startTestenv({ fleet: { bootMs: 20_000 } });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -62,7 +62,7 @@ test('a discovery whose boot configuration somebody deletes begins anew, and com
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
 });
 
-test('the boot configuration of a claim that is called like the server is left alone', async () => {
+test("a claim's boot configuration with the name of the server is not deleted", async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -76,7 +76,7 @@ test('the boot configuration of a claim that is called like the server is left a
   await testenv.server(node).hasReason('Available');
 });
 
-test('a machine that hangs at each start is named, given up after some tries, and found when it goes on and a person asks', async () => {
+test('a machine that hangs at each start is reported, ends in Error after its attempts, and is discovered on retry', async () => {
   const flags = ['--discovery-attempts=2', '--discovery-timeout=4m', '--boot-step-deadlines=script=2m'];
   await using testenv = await startTestenv({ speed: 50, flags: [...flags, '--bmc-call-timeout=10m'] });
   const [node] = await testenv.addNodes({ generic: 1 });
@@ -91,7 +91,7 @@ test('a machine that hangs at each start is named, given up after some tries, an
   await testenv.server(node).hasReason('DiscoveryFailed');
   await testenv.hasEvent(server, 'DiscoveryTimedOut', 'no report within 4 min; script did not come within 2 min');
   await testenv.machine(node).until('is off', () => node.power === 'Off');
-  assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off'], 'forced off, as it hears no button');
+  assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off'], 'forced off, as it ignores the power button');
   node.machine.heal();
   await testenv.requestOperation(server, 'retry');
   await testenv.server(node).hasReason('Available');

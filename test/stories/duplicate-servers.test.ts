@@ -10,7 +10,7 @@ import type { Node } from '@metal/simulator/fleet.ts';
 
 const startTestenv = testenvsOfFile();
 
-/** A tenant's machine that runs, and its Server. */
+/** A tenant's running machine and its Server. */
 async function claimed(testenv: Testenv, node: Node): Promise<{ claim: ClaimHandle; server: Server }> {
   await testenv.plugIn(node);
   await testenv.server(node).hasReason('Available');
@@ -38,13 +38,13 @@ async function assertBothReport(testenv: Testenv, active: string, ignored: strin
   assert.equal(testenv.serverNamed(ignored).condition('Ready')?.reason, 'DuplicateSystemUUID');
 }
 
-test('of two Servers for one machine only one is acted on', async (t) => {
+test('only one of two Servers with one system UUID is acted on', async (t) => {
   await using testenv = await startTestenv({ flags: ['--enforce-first-boot', '--server-resync-interval=10s'] });
   const [running, stopped] = await testenv.addNodes({ generic: 2 });
   assert.ok(running && stopped);
 
   await t.test(
-    "a second Server for a tenant's machine does not touch it, and goes on when the first is gone",
+    "a second Server for a tenant's machine does not touch it, and continues when the first is deleted",
     async () => {
       const { claim, server } = await claimed(testenv, running);
       const before = [...running.powerLog];
@@ -66,7 +66,7 @@ test('of two Servers for one machine only one is acted on', async (t) => {
     },
   );
 
-  await t.test("a second Server does not start a tenant's machine that is to be off", async () => {
+  await t.test("a second Server does not start a tenant's machine with desired power Off", async () => {
     const { claim, server } = await claimed(testenv, stopped);
     const duplicate = await addInlineServer(testenv, stopped);
     await assertBothReport(testenv, server.metadata.name, duplicate.metadata.name);
@@ -74,7 +74,7 @@ test('of two Servers for one machine only one is acted on', async (t) => {
     await testenv.machine(stopped).until('is off', () => stopped.power === 'Off');
     const off = [...stopped.powerLog];
     await testenv.clock.sleep(seconds(30));
-    assert.deepEqual(stopped.powerLog, off, 'nobody starts it');
+    assert.deepEqual(stopped.powerLog, off, 'the machine was not started');
     await setPower(testenv, claim, 'On');
     await testenv.machine(stopped).until('is on', () => stopped.power === 'On');
     await testenv.clock.sleep(seconds(30));

@@ -7,12 +7,12 @@ import type { Node } from '@metal/simulator/fleet.ts';
 import { claimed, follow, purge, reportsOf } from './cleanup-fixture.ts';
 
 let testenv: Testenv;
-// Before its API server ends.
+// Before its API server stops.
 after(() => testenv[Symbol.asyncDispose]());
 const startTestenv = testenvsOfFile();
 before(async () => {
-  // Boots take long enough to come in between.
-  // Slow enough that a step of an erasure can be seen before the next one.
+  // Boots are long enough to interrupt them.
+  // An erasure is slow enough that each step can be observed before the next one.
   testenv = await startTestenv({
     speed: 10,
     flags: [purge, '--cleanup-timeout=2m'],
@@ -20,7 +20,7 @@ before(async () => {
   });
 });
 
-/** A server whose claim was deleted, by mistake, as far as this says. */
+/** A server whose claim was deleted, as if by accident. */
 async function returnServer(
   reason: 'WaitingForEraser' | 'ErasingDisks',
   arrange: (node: Node) => void = () => undefined,
@@ -37,9 +37,9 @@ const putBack = (name: string, { name: claim, uid }: ClaimHandle) =>
   testenv.patchServer(name, { spec: { serverClaimRef: { namespace: 'default', name: claim, uid } } });
 const isEmpty = (node: Node): boolean => simulated(node).installed === undefined;
 const bootHasEnded = (node: Node): Promise<void> =>
-  testenv.machine(node).until('has booted something', () => node.running !== undefined);
+  testenv.machine(node).until('has booted', () => node.running !== undefined);
 
-/** Cleaned up from the start once nothing stands in the way any more. */
+/** Waits until the cleanup, which starts over without the blocker, is complete. */
 async function assertCleanedAgain(node: Node, name: string, finalStates: readonly string[]): Promise<void> {
   using seen = follow(testenv, node);
   await testenv.server(node).hasReason('Available');
@@ -50,7 +50,7 @@ async function assertCleanedAgain(node: Node, name: string, finalStates: readonl
   assert.deepEqual(states.toSorted(), finalStates);
 }
 
-test('a claim reference that comes back before the eraser began keeps the data, and says so', async () => {
+test('a claim reference restored before the erasure began keeps the data, with an event', async () => {
   const { node, name, claim, server } = await returnServer('WaitingForEraser');
   await putBack(name, claim);
   await testenv.hasEvent(name, 'CleanupHeldByClaim', 'no disk was begun');
@@ -65,7 +65,7 @@ test('a claim reference that comes back before the eraser began keeps the data, 
   await assertCleanedAgain(node, name, ['1 Succeeded']);
 });
 
-test('a claim reference that comes back while disks are erased stops that, and what is lost is told by disk', async () => {
+test('a claim reference restored during the erasure stops it, and the lost data is reported by disk', async () => {
   const { node, name, claim, server } = await returnServer('ErasingDisks');
   await putBack(name, claim);
   const event = await testenv.hasEvent(name, 'CleanupHeldByClaim', 'erasing has ended');
@@ -84,17 +84,17 @@ test('a claim reference that comes back while disks are erased stops that, and w
   await assertCleanedAgain(node, name, ['1 Failed', '1 Succeeded']);
 });
 
-test('a disk that goes on erasing itself is named', async () => {
+test('a disk that continues its own sanitize operation is reported', async () => {
   const { node, name, claim } = await returnServer('ErasingDisks', (one) => {
     simulated(one).eraserFault = 'sanitizes';
   });
   await putBack(name, claim);
   const event = await testenv.hasEvent(name, 'CleanupHeldByClaim', 'erasing has ended');
   assert.match(event.note, /; still erasing by itself: nvme0n1/);
-  await testenv.machine(node).until('is empty all the same', () => isEmpty(node));
+  await testenv.machine(node).until('is empty nevertheless', () => isEmpty(node));
 });
 
-test('a server that is paused before its eraser began keeps its data', async () => {
+test('a server paused before its erasure began keeps its data', async () => {
   const { node, name, server } = await returnServer('WaitingForEraser');
   await testenv.requestOperation(await server.exists(), 'ignore');
   await bootHasEnded(node);
@@ -103,7 +103,7 @@ test('a server that is paused before its eraser began keeps its data', async () 
   assert.deepEqual(reportsOf(testenv, name), []);
 });
 
-test('a server that is paused while its disks are erased is not erased any further, and its report says why', async () => {
+test('a server paused during its erasure is not erased further, and its report states why', async () => {
   const { node, name, server } = await returnServer('ErasingDisks');
   await testenv.requestOperation(await server.exists(), 'ignore');
   const stopped = () => reportsOf(testenv, name).find(({ spec }) => spec.withdrawn !== undefined);

@@ -15,7 +15,7 @@ let testenv: Testenv;
 let nodes: { one: Node; other: Node };
 
 before(async () => {
-  // Nothing looks at a server at rest on its own account while these stories last.
+  // While these stories run, an idle server is not polled.
   testenv = await startTestenv({
     flags: ['--event-url=http://127.0.0.1', '--event-port=0', '--server-resync-interval=100h'],
   });
@@ -35,7 +35,7 @@ interface Sending {
   fetch?: typeof globalThis.fetch;
 }
 
-/** Sends what a BMC would send; the token is the right one unless another is given, and none where it is undefined. */
+/** Sends the request of a BMC; with the valid token unless another one is given, and without one if it is undefined. */
 async function push(kind: 'alerts' | 'metricsreport', bmc: string, sending: Sending = {}): Promise<[number, string]> {
   const { body = {}, method = 'POST', at = testenv.system.eventUrl ?? '', fetch = globalThis.fetch } = sending;
   const token = 'token' in sending ? sending.token : await tokenOf(bmc);
@@ -81,7 +81,7 @@ test('an event is counted under the BMC that sent it', async () => {
   ]);
 });
 
-test('two BMCs with the same sensor are both visible, whether their values are text or numbers', async () => {
+test('two BMCs with the same sensor both have series, for numeric and for text values', async () => {
   const report = (MetricValue: unknown) => ({
     MetricValues: [{ MetricId: 'InletTemp', MetricProperty: '/redfish/v1/t/1', MetricValue }],
   });
@@ -95,7 +95,7 @@ test('two BMCs with the same sensor are both visible, whether their values are t
   ]);
 });
 
-test('a wrong address is refused in the same words whether there is such a BMC or not', async () => {
+test('a wrong address gets the same response whether the named BMC exists or not', async () => {
   const { one, other } = nodes;
   const token = await tokenOf(one.name);
   const rejection = [403, 'this address admits nobody; subscribe with the address that the operator gives'];
@@ -114,7 +114,7 @@ test('a wrong address is refused in the same words whether there is such a BMC o
   assert.deepEqual(await seriesOf('redfish_event_alert_total'), before, 'nothing was counted');
 });
 
-test('a body that is too big, no JSON or of another method is refused', async () => {
+test('a body that is too large or not JSON, and a method other than POST, is rejected', async () => {
   const { name } = nodes.one;
   assert.deepEqual(await push('alerts', name, { body: JSON.stringify({ Events: ['x'.repeat(1_048_576)] }) }), [
     413,
@@ -129,10 +129,10 @@ test('a body that is too big, no JSON or of another method is refused', async ()
   const [status] = await push('alerts', 'no-such-bmc', { token: 'A'.repeat(32), body: 'x'.repeat(2_000_000) }).catch(
     () => [403],
   );
-  assert.equal(status, 403, 'a stranger is refused before the body is read');
+  assert.equal(status, 403, 'an unauthorized request is rejected before its body is read');
 });
 
-test('a BMC that invents events makes a bounded number of series', async () => {
+test('a BMC that invents events creates a bounded number of series', async () => {
   const { name } = nodes.other;
   for (let round = 0; round < 10; round += 1) {
     const Events = Array.from({ length: 200 }, (_, index) => ({
@@ -148,16 +148,16 @@ test('a BMC that invents events makes a bounded number of series', async () => {
   );
 });
 
-test('an event about power makes the operator look at the machine before its time', async () => {
+test('a power event triggers an early refresh of the machine', async () => {
   const { name, machine } = nodes.one;
   assert.equal((await testenv.server(nodes.one).exists()).status?.powerState, 'Off');
   machine.turnOn();
   await testenv.machine(nodes.one).until('is on', () => nodes.one.power === 'On');
   await push('alerts', name, { body: alert('ResourceEvent.1.2.ResourcePowerStateChanged') });
-  await testenv.server(nodes.one).until('is seen as it is', ({ status }) => status?.powerState !== 'Off');
+  await testenv.server(nodes.one).until('has the new power state', ({ status }) => status?.powerState !== 'Off');
 });
 
-test('a BMC that is deleted leaves no series behind', async () => {
+test('a deleted BMC leaves no series behind', async () => {
   const [spare] = await testenv.addNodes({ generic: 1 });
   assert.ok(spare);
   await testenv.plugIn(spare);
@@ -178,7 +178,7 @@ test('a BMC that is deleted leaves no series behind', async () => {
   assert.deepEqual(await seriesOf('redfish_event_alert_total', registry), []);
 });
 
-/** One that asks for no token, and sees what the lab sees. */
+/** A receiver that requires no token, over the caches of the test environment. */
 const openReceiver = (metrics: Registry, more: Partial<Parameters<typeof startEventReceiver>[0]> = {}) =>
   startEventReceiver({
     listen: { port: 0 },
@@ -192,7 +192,7 @@ const openReceiver = (metrics: Registry, more: Partial<Parameters<typeof startEv
     ...more,
   });
 
-test('without tokens the addresses of v0.7.0 are served, and a flood of invented names leaves nothing', async () => {
+test('without tokens the addresses of v0.7.0 are served, and invented names create no series', async () => {
   const registry = new Registry();
   await using open = await openReceiver(registry);
   const at = open.url;
@@ -212,7 +212,7 @@ test('without tokens the addresses of v0.7.0 are served, and a flood of invented
   assert.doesNotMatch(await registry.metrics(), /invented/);
 });
 
-test('a flood is told to wait', async () => {
+test('a client above the rate limit gets 429 with Retry-After', async () => {
   await using limited = await openReceiver(new Registry(), { rateLimit: { burst: 25, perSecond: 0.01 } });
   const statuses: number[] = [];
   for (let index = 0; index < 5; index += 1)
@@ -220,7 +220,7 @@ test('a flood is told to wait', async () => {
   assert.deepEqual(statuses, [404, 404, 404, 429, 429]);
 });
 
-test('a receiver with a certificate speaks TLS', async () => {
+test('a receiver with a certificate serves TLS', async () => {
   const authority = await createAuthority('story');
   const tls = await authority.issue({ commonName: 'events', ipAddresses: ['127.0.0.1'] });
   await using secure = await openReceiver(new Registry(), { tls });
@@ -232,7 +232,7 @@ test('a receiver with a certificate speaks TLS', async () => {
   );
 });
 
-test('what a BMC sends to the address it was given reaches the metrics and wakes the operator', async () => {
+test('an event sent to its subscription address reaches the metrics and triggers a refresh', async () => {
   const { bmc, machine, name } = nodes.other;
   await testenv
     .bmc(nodes.other)
@@ -254,5 +254,5 @@ test('what a BMC sends to the address it was given reaches the metrics and wakes
   assert.deepEqual(statuses, [200, 200]);
   const readings = await seriesOf('redfish_monitor_reading');
   assert.ok(readings.some((line) => line.startsWith(`{hostname="${name}",metric_id="PumpSpeed",type="Gauge"`)));
-  await testenv.server(nodes.other).until('is seen as it is', ({ status }) => status?.powerState !== 'Off');
+  await testenv.server(nodes.other).until('has the new power state', ({ status }) => status?.powerState !== 'Off');
 });

@@ -48,7 +48,7 @@ async function kubectl(kubeconfigPath: string, args: readonly string[]): Promise
   return (await run(program, [`--kubeconfig=${kubeconfigPath}`, ...args])).stdout;
 }
 
-/** A column reaches from the start of its title to the start of the next one. */
+/** A column extends from the start of its title to the start of the next one. */
 function tableOf(text: string): Record<string, string>[] {
   const [titles = '', ...lines] = text.trimEnd().split('\n');
   const columns = [...titles.matchAll(/\S+(?: \S+)*/g)];
@@ -59,11 +59,11 @@ function tableOf(text: string): Record<string, string>[] {
   );
 }
 
-test('every reason that objects give on their way is explained on the page of its kind, and comes with a message', async () => {
+test('every reason on the main path is documented in the chapter of its kind and has a message', async () => {
   await using testenv = await startTestenv({ flags: ['--server-resync-interval=10s'] });
   const seenReasons = new Map<string, string>();
   for (const cache of [testenv.endpoints, testenv.bmcs, testenv.servers, testenv.claims, testenv.boots]) {
-    // What is read of the objects here, all of these kinds have.
+    // All of these kinds have the fields that are read here.
     (cache as Cache<ObjectWithConditions>).onChange(({ after }) => {
       for (const { reason, message } of after?.status?.conditions ?? [])
         seenReasons.set(`${after?.kind ?? ''} ${reason}`, message);
@@ -99,7 +99,7 @@ test('every reason that objects give on their way is explained on the page of it
   assert.deepEqual(
     [...seenReasons].filter(([, message]) => message.trim() === '').map(([key]) => key),
     [],
-    'no condition is without a message',
+    'every condition has a message',
   );
   assert.ok(seenReasons.size > 15, [...seenReasons.keys()].join(', '));
 });

@@ -9,7 +9,7 @@ import type { Node } from '@metal/simulator/fleet.ts';
 
 const startTestenv = testenvsOfFile();
 
-test('with an external boot operator, its Ready is what the power-on waits for', async () => {
+test('the power-on waits for Ready of an external boot operator', async () => {
   await using testenv = await startTestenv({ flags: ['--components=controllers,registry'] });
   assert.equal(testenv.system.bootUrl, undefined, 'no boot service runs here');
   const [node] = await testenv.addNodes({ generic: 1 });
@@ -27,7 +27,7 @@ test('with an external boot operator, its Ready is what the power-on waits for',
   await testenv.server(node).hasReason('Available');
 });
 
-test('a machine that is started by hand before the boot of its claim is ready is switched off, then booted for it', async () => {
+test("a machine started by hand before its claim's boot is Ready is powered off, then booted for the claim", async () => {
   await using testenv = await startTestenv({ flags: ['--components=controllers,registry'] });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -47,12 +47,12 @@ test('a machine that is started by hand before the boot of its claim is ready is
   await testenv.machine(node).until('is on', () => node.power === 'On');
   assert.equal(node.machine.boots.at(-1)?.override, undefined);
   await becomesReady(testenv, boot);
-  await testenv.machine(node).until('was started anew', () => node.powerLog.length === before + 3);
+  await testenv.machine(node).until('was started again', () => node.powerLog.length === before + 3);
   assert.deepEqual(node.powerLog.slice(before), ['On', 'Off', 'On']);
   assert.equal(node.machine.boots.at(-1)?.override, 'Pxe');
 });
 
-test('an external boot operator that cannot prepare a boot is quoted on the server', async () => {
+test('the error of an external boot operator is reported on the server', async () => {
   await using testenv = await startTestenv({ flags: ['--components=controllers,registry'] });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -84,7 +84,7 @@ async function becomesReady(testenv: Testenv, { metadata }: ServerBootConfigurat
   await testenv.client.mergePatch(ServerBootConfiguration, metadata, { status: { state: 'Ready' } }, options);
 }
 
-/** As the probe on the machine does. */
+/** Like the probe on the machine. */
 async function report(testenv: Testenv, node: Node, { metadata }: ServerBootConfiguration): Promise<void> {
   await runProbe({
     registryUrl: testenv.system.registryUrl ?? '',

@@ -3,7 +3,7 @@ import type { Testenv } from '@metal/testenv/testenv.ts';
 import type { Faults } from '@metal/simulator/faults.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
-/** The way of a machine, and where on it a fault strikes. */
+/** The phases of a machine in which a fault is injected. */
 export const phases = [
   'before its BMC is known',
   'in Initial',
@@ -15,17 +15,17 @@ export const phases = [
 ] as const;
 export type FaultPhase = (typeof phases)[number];
 
-/** What has to be said on the BMC or the Server; undefined where the fault meets nothing and all goes on as ever. */
+/** Reasons to be reported on the BMC or the Server; undefined where the fault has no effect. */
 type Expectation = readonly string[] | undefined;
 
 export interface FaultEntry {
   readonly inject: (node: Node, phase: FaultPhase) => void | Promise<void>;
   readonly expectedReasons: Readonly<Record<FaultPhase, Expectation>>;
-  /** Goes on although the fault stays: the operator has a way around it. */
+  /** The machine continues although the fault stays: the operator has a workaround. */
   readonly isTolerated?: true;
-  /** Met only when the machine changes its power next, which may be a whole discovery later. */
+  /** Detected only at the next power change, which may be a whole discovery later. */
   readonly isDetectedLate?: true;
-  /** What a person has to do besides, where asking again by itself would be wrong or is not done. */
+  /** An additional action of an administrator, where an automatic retry would be wrong or does not exist. */
   readonly intervene?: (testenv: Testenv, node: Node, phase: FaultPhase) => Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
   refuses: { inject: ({ bmc }) => bmc.refuse(), expectedReasons: everywhere('Unreachable') },
   status: { inject: ({ bmc }) => bmc.answer(503), expectedReasons: everywhere('ConnectionFailed') },
   cutsConnections: { inject: ({ bmc }) => bmc.cutConnections(), expectedReasons: everywhere('Unreachable') },
-  // What was asked for happens, and that is seen at the next look.
+  // The request takes effect, which the next refresh observes.
   failsWriteResponses: {
     inject: ({ bmc }) => bmc.failWriteResponses(500),
     expectedReasons: only({}),
@@ -67,7 +67,7 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
   answersGarbage: { inject: ({ bmc }) => bmc.answerGarbage(), expectedReasons: everywhere('BadAnswer') },
   untrusted: { inject: ({ bmc }) => bmc.showUntrustedCertificate(), expectedReasons: everywhere('TlsUntrusted') },
   uuid: {
-    // A stranger from the start is a machine like any other.
+    // Before the first discovery the other UUID is as good as any.
     inject: ({ bmc }, phase) => (phase === 'before its BMC is known' ? undefined : bmc.reportUuid(anotherUuid)),
     expectedReasons: { ...everywhere('StaleDecision'), 'before its BMC is known': undefined },
   },
@@ -75,18 +75,18 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
     inject: ({ bmc }) => bmc.set({ anonymous: true }),
     expectedReasons: { ...everywhere('StaleDecision'), 'before its BMC is known': ['SystemWithoutUUID'] },
   },
-  // Events only make looks prompter.
+  // Events only make refreshes happen earlier.
   eventsDisabled: { inject: ({ bmc }) => bmc.set({ eventsDisabled: true }), expectedReasons: only({}) },
   // Accounts are written only for BMCUsers.
   manglesPasswords: { inject: ({ bmc }) => bmc.set({ manglesPasswords: true }), expectedReasons: only({}) },
-  // Met only by cleanups that reset settings.
+  // Affects only cleanups that reset settings.
   lacksBiosReset: { inject: ({ bmc }) => bmc.set({ lacksBiosReset: true }), expectedReasons: only({}) },
   biosResetStuck: { inject: ({ bmc }) => bmc.set({ biosResetStuck: true }), expectedReasons: only({}) },
   ignoresBootOrder: { inject: ({ bmc }) => bmc.set({ ignoresBootOrder: true }), expectedReasons: only({}) },
   ignoresOverride: {
     inject: ({ bmc }) => bmc.ignoreOverride(),
     isDetectedLate: true,
-    // A tenant's machine that is on and shows no boot is not restarted without being asked.
+    // A tenant's machine that is on without boot progress is not restarted automatically.
     intervene: async (testenv, node, phase) => (phase === 'Reserved and off' ? switchAgain(testenv, node) : undefined),
     expectedReasons: only({
       'before its BMC is known': ['WaitingForProbe'],
@@ -118,14 +118,14 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
   },
 };
 
-/** What goes wrong with a BMC without any fault of the simulator. */
+/** A BMC with a changed password, which is not a fault of the simulator. */
 export const wrongPassword: FaultEntry = {
   inject: ({ bmc }) => {
     bmc.password = anotherPassword;
     bmc.dropSessions();
   },
   expectedReasons: everywhere('AuthenticationFailed'),
-  // A password that was refused is not sent again: that could lock the account.
+  // A rejected password is not sent again: that could lock the account.
   intervene: (testenv, { name }) => testenv.patchSecret(name, { password: anotherPassword }),
 };
 

@@ -9,16 +9,16 @@ import { untilChanged } from '@metal/testenv/watched-object.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { type FaultEntry, faultEntries, type FaultPhase, phases, wrongPassword } from './fault-entries.ts';
 
-/** By then each step has said what it waits for: a look every 10 s, and three tries of 10 s each. */
+/** By then each step has reported what it waits for: a refresh every 10 s, and three attempts of 10 s each. */
 const deadlineMs = minutes(2);
 /** The same, after a discovery. */
 const laterDeadlineMs = minutes(4);
-/** So many machines at once that the others do not make them late. */
+/** As many machines at once as do not slow each other down. */
 export const cellsAtOnce = 30;
 
 const entries: Readonly<Record<string, FaultEntry>> = { ...faultEntries, wrongPassword };
 
-/** One fault that strikes in one phase. */
+/** One fault in one phase. */
 export interface FaultCell {
   readonly title: string;
   readonly entry: FaultEntry;
@@ -30,17 +30,17 @@ export const faultCells: readonly FaultCell[] = Object.entries(entries)
   .flatMap(([name, entry]) => phases.map((phase) => ({ entry, phase, title: `${name} ${phase}` })))
   .filter(({ title }) => title.includes(process.env.METAL_CELL ?? ''));
 
-/** Every fault once, each in another of the phases in which it is reported than the one before. */
+/** Every fault once, each in the next of its reported phases after the one of the fault before. */
 export const oneCellPerFault: readonly FaultCell[] = Object.entries(entries).flatMap(([name, entry], index) => {
   const reporting = phases.filter((phase) => entry.expectedReasons[phase] !== undefined);
   const phase = reporting[index % reporting.length];
   return phase === undefined ? [] : [{ entry, phase, title: `${name} ${phase}` }];
 });
 
-/** A test of its own for each cell, all on one rack. */
+/** A subtest for each cell, all in one test environment. */
 export async function surviveAll(t: TestContext, cells: readonly FaultCell[]): Promise<void> {
   await using testenv = await startTestenv({
-    // Slow enough that a busy host is not taken for a late operator.
+    // Slow enough that a busy host is not mistaken for a late operator.
     speed: 3,
     bmcCa: true,
     fleet: { https: true },
@@ -76,7 +76,7 @@ async function survive(testenv: Testenv, node: Node, phase: FaultPhase, entry: F
     await untilReported(testenv, node, reasons);
     const tookMs = testenv.clock.now() - startedAt;
     const most = entry.isDetectedLate === true ? laterDeadlineMs : deadlineMs;
-    assert.ok(tookMs <= most, `${reasons.join(' or ')} was said after ${Math.round(tookMs / 1_000)} s`);
+    assert.ok(tookMs <= most, `${reasons.join(' or ')} was reported after ${Math.round(tookMs / 1_000)} s`);
     if (entry.isTolerated !== true) await node.bmc.heal();
     await entry.intervene?.(testenv, node, phase);
   }
@@ -99,11 +99,11 @@ function untilReported(testenv: Testenv, node: Node, reasons: readonly string[])
 }
 
 interface Stage {
-  /** Until the fault strikes. */
+  /** Reaches the phase in which the fault is injected. */
   readonly reach: (testenv: Testenv, node: Node) => Promise<ClaimHandle | undefined>;
-  /** What a person does then, if anything. */
+  /** The next action of a user, if there is one. */
   readonly proceed: (testenv: Testenv, node: Node, claim: ClaimHandle | undefined) => Promise<void>;
-  /** Where it is to arrive. */
+  /** The state to be reached in the end. */
   readonly assertEnd: (testenv: Testenv, node: Node, claim: ClaimHandle | undefined) => Promise<void>;
 }
 
@@ -113,7 +113,7 @@ async function isFree(testenv: Testenv, node: Node): Promise<void> {
   await testenv
     .server(node)
     .until(
-      'is free, on a BMC that answers',
+      'is Available, on a BMC that answers',
       ({ status }) =>
         (status?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'Available') ?? false) &&
         testenv.bmc(node).now?.status?.state === 'Enabled',
@@ -186,7 +186,7 @@ const stages: Readonly<Record<FaultPhase, Stage>> = {
     proceed: nothing,
     assertEnd: async (testenv, node) => {
       await isServed(testenv, node);
-      assert.equal(node.running?.role, 'os', 'the tenant noticed nothing');
+      assert.equal(node.running?.role, 'os', "the tenant's machine was not disturbed");
       assert.deepEqual(node.powerLog, ['On', 'Off', 'On']);
     },
   },

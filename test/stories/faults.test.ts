@@ -4,10 +4,10 @@ import { noFaults } from '@metal/simulator/faults.ts';
 import { faultEntries } from './fault-entries.ts';
 import { cellsAtOnce, oneCellPerFault, surviveAll } from './fault-survival.ts';
 
-test('every fault of the simulator has its row of expectations', () => {
+test('every fault of the simulator has an entry with expectations', () => {
   assert.deepEqual(Object.keys(faultEntries).toSorted(), Object.keys(noFaults).toSorted());
 });
 
-test('every fault is named in time, and what it held up goes on when it is over', { concurrency: cellsAtOnce }, (t) =>
+test('every fault is reported in time, and its machine continues after it', { concurrency: cellsAtOnce }, (t) =>
   surviveAll(t, oneCellPerFault),
 );

@@ -4,7 +4,7 @@ import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
 
-test('a new server is inspected, claimed, booted and given back', async () => {
+test('a new server is discovered, claimed, booted and returned', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ dell: 1 });
   assert.ok(node);
@@ -12,7 +12,7 @@ test('a new server is inspected, claimed, booted and given back', async () => {
   await testenv.plugIn(node);
   const server = await testenv.server(node).reaches('Available');
   await testenv.server(node).hasReason('Available');
-  assert.equal(node.power, 'Off', 'a server nobody claimed stays off');
+  assert.equal(node.power, 'Off', 'a server that nobody claimed stays off');
   assert.equal(server.spec.systemUUID, node.uuid);
   assert.equal(server.metadata.name, `${node.name}-system-0`);
   assert.equal(server.status?.manufacturer, 'Dell Inc.');
@@ -26,7 +26,7 @@ test('a new server is inspected, claimed, booted and given back', async () => {
   assert.equal(
     testenv.inventories.get(server.metadata.name)?.spec.report.memory.length,
     8,
-    'everything the probe saw is kept',
+    'the whole report of the probe is kept',
   );
   assert.deepEqual(node.bootLog, ['network: probe', 'probe: reported']);
 
@@ -43,7 +43,7 @@ test('a new server is inspected, claimed, booted and given back', async () => {
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
 });
 
-test('servers of every vendor come up side by side', async () => {
+test('servers of every vendor are discovered side by side', async () => {
   await using testenv = await startTestenv();
   const nodes = await testenv.addNodes({ dell: 1, hpe: 1, lenovo: 1, supermicro: 1, generic: 1 });
   await testenv.plugIn(...nodes);
@@ -53,7 +53,7 @@ test('servers of every vendor come up side by side', async () => {
   }
 });
 
-test('one free server and two claims: exactly one is bound, the other says why not', async () => {
+test('of two claims for one free server exactly one is bound, and the other reports why not', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ lenovo: 1 });
   assert.ok(node);
@@ -68,7 +68,7 @@ test('one free server and two claims: exactly one is bound, the other says why n
   assert.ok(first && second);
   await first.reaches('Bound');
   await second.watched.until(
-    'is refused for the server being taken',
+    'is rejected because the server is taken',
     ({ status }) => status?.conditions?.some(({ message }) => message.includes('1 ClaimedByAnother')) ?? false,
   );
   assert.equal(second.phase, 'Unbound');
@@ -78,7 +78,7 @@ test('one free server and two claims: exactly one is bound, the other says why n
   assert.equal(testenv.server(node).now?.spec.serverClaimRef?.uid, second.uid);
 });
 
-test('a provisioned server that loses power starts from its disk', async () => {
+test('a provisioned server boots from its disk after a power loss', async () => {
   await using testenv = await startTestenv({ flags: ['--server-resync-interval=10s'] });
   const [node] = await testenv.addNodes({ hpe: 1 });
   assert.ok(node);
@@ -93,7 +93,7 @@ test('a provisioned server that loses power starts from its disk', async () => {
   assert.equal(node.bootLog.at(-1), 'disk: installed operating system');
 });
 
-test('a claim that is deleted while its server powers on gets it back switched off', async () => {
+test('a server whose claim is deleted during its power-on is Available and off', async () => {
   await using testenv = await startTestenv({ fleet: { powerOnMs: 20_000 } });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -109,7 +109,7 @@ test('a claim that is deleted while its server powers on gets it back switched o
   assert.equal(testenv.server(node).now?.spec.serverClaimRef, undefined);
 });
 
-test('a server kept for review is free again when its reference is cleared', async () => {
+test('a server kept for review is Available when its claim reference is cleared', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);

@@ -13,7 +13,7 @@ import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
 
-/** An object of the API's JSON, as somebody might write it. */
+/** An object of the API's JSON, as a user might write it. */
 interface InvalidObject {
   readonly title: string;
   readonly kind: Kind;
@@ -42,13 +42,13 @@ const longText = 'x'.repeat(300);
 
 const rejectedAtWrite: (InvalidObject & { readonly messagePattern: RegExp })[] = [
   {
-    title: 'an IP address that is none',
+    title: 'an invalid IP address',
     kind: Endpoint,
     body: { spec: { ip: 'bmc.example' } },
     messagePattern: /expected an IPv4 or IPv6 address such as 192\.0\.2\.10/,
   },
   {
-    title: 'a MAC address that is none',
+    title: 'an invalid MAC address',
     kind: Endpoint,
     body: { spec: { macAddress: '🦊' } },
     messagePattern: /expected a MAC address such as aa:bb:cc:dd:ee:ff/,
@@ -79,7 +79,7 @@ const rejectedAtWrite: (InvalidObject & { readonly messagePattern: RegExp })[] =
     messagePattern: /must be no more than 253/,
   },
   {
-    title: 'a name in unicode',
+    title: 'a Unicode name',
     kind: BMC,
     name: 'rück-1',
     body: bmcWith({}),
@@ -93,14 +93,14 @@ const rejectedAtWrite: (InvalidObject & { readonly messagePattern: RegExp })[] =
     messagePattern: /must be no more than 63/,
   },
   {
-    title: 'annotations beyond what is stored',
+    title: 'annotations above the size limit',
     kind: Server,
     metadata: { annotations: { note: 'x'.repeat(300_000) } },
     body: inlineServer({}),
     messagePattern: /metadata\.annotations: Too long/,
   },
   {
-    title: 'a scheme that nobody speaks',
+    title: 'an unknown scheme',
     kind: BMC,
     body: bmcWith({ protocol: { ...redfish, scheme: 'gopher' } }),
     messagePattern: /supported values: "http", "https"/,
@@ -115,14 +115,14 @@ const rejectedAtWrite: (InvalidObject & { readonly messagePattern: RegExp })[] =
 
 const acceptedAtWrite: (InvalidObject & { readonly reason: string; readonly messagePattern: RegExp })[] = [
   {
-    title: 'a protocol that nobody speaks',
+    title: 'an unknown protocol',
     kind: BMC,
     body: bmcWith({ protocol: { name: 'IPMI', port: 623 } }),
     reason: 'UnsupportedProtocol',
     messagePattern: /"IPMI" is not supported; expected one of Redfish/,
   },
   {
-    title: 'a port that is none',
+    title: 'an invalid port',
     kind: BMC,
     body: bmcWith({ protocol: { name: 'Redfish', port: 70_000 } }),
     reason: 'AddressInvalid',
@@ -164,7 +164,7 @@ const acceptedAtWrite: (InvalidObject & { readonly reason: string; readonly mess
     messagePattern: /does not exist/,
   },
   {
-    title: 'a CA bundle that is none',
+    title: 'an invalid CA bundle',
     kind: BMC,
     body: bmcWith({
       protocol: { ...redfish, scheme: 'https', tls: { caBundle: 'no certificate' } },
@@ -174,7 +174,7 @@ const acceptedAtWrite: (InvalidObject & { readonly reason: string; readonly mess
     messagePattern: /caBundle/,
   },
   {
-    title: 'an inline BMC with an address that is none',
+    title: 'an inline BMC with an invalid address',
     kind: Server,
     body: inlineServer({ address: 'not a host/☃?' }),
     reason: 'BMCNotUsable',
@@ -218,7 +218,7 @@ const acceptedAtWrite: (InvalidObject & { readonly reason: string; readonly mess
       /selects nothing \(matchExpressions: "Like" is no operator; expected In, NotIn, Exists or DoesNotExist\)/,
   },
   {
-    title: 'a label value that is none in the selector',
+    title: 'an invalid label value in the selector',
     kind: ServerClaim,
     body: claimWith({ serverSelector: { matchLabels: { rack: longText } } }),
     reason: 'NoServerMatches',
@@ -232,7 +232,7 @@ const acceptedAtWrite: (InvalidObject & { readonly reason: string; readonly mess
     messagePattern: /server "\.\.\/servers" of spec\.serverRef does not exist/,
   },
   {
-    title: 'a selector that is faulty',
+    title: 'an invalid selector',
     kind: ServerReadinessRule,
     body: ruleWith({ serverSelector: { matchExpressions: [{ key: 'ü', operator: 'Exists' }] } }),
     reason: 'InvalidSelector',
@@ -247,7 +247,7 @@ const acceptedAtWrite: (InvalidObject & { readonly reason: string; readonly mess
     messagePattern: /no server matches/,
   },
   {
-    title: 'a MAC address of nobody',
+    title: 'a MAC address without a matching prefix',
     kind: Endpoint,
     body: { spec: { macAddress: '0000.0000.0001', ip: '::1' } },
     reason: 'UnknownMACPrefix',
@@ -263,7 +263,7 @@ const create = (testenv: Testenv, { kind, metadata, body }: InvalidObject, name:
     body: { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { name, ...metadata }, ...body },
   });
 
-test('bad objects are refused or explained, and a good server comes up among them', async () => {
+test('invalid objects are rejected or reported, and a valid server becomes Available among them', async () => {
   await using testenv = await startTestenv({
     operator: 'none',
     speed: 1,
@@ -280,7 +280,7 @@ test('bad objects are refused or explained, and a good server comes up among the
     );
     assert.ok(
       rejection instanceof KubeError && rejection.status === 422,
-      `${invalid.kind.kind} with ${invalid.title} is refused`,
+      `${invalid.kind.kind} with ${invalid.title} is rejected`,
     );
     assert.match(rejection.message, invalid.messagePattern);
   }
@@ -305,10 +305,10 @@ test('bad objects are refused or explained, and a good server comes up among the
   );
 });
 
-/** As long as a name may be. */
+/** The maximum length of a name. */
 const longestName = `${'n'.repeat(49)}.`.repeat(6).slice(0, 253).replace(/\.$/, 'n');
 
-test('a BMC whose server would need too long a name says so', async () => {
+test('a BMC whose server name would be too long reports it', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -319,7 +319,7 @@ test('a BMC whose server would need too long a name says so', async () => {
   assert.match(bmc.condition('Ready')?.message ?? '', /-system-0": must be no more than 253 characters/);
 });
 
-test('a reference to no claim is dropped, and an image of nobody is explained', async () => {
+test('a reference to a missing claim is dropped, and an unbootable image is reported', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -343,7 +343,7 @@ test('a reference to no claim is dropped, and an image of nobody is explained', 
   await testenv.server(node).hasReason('ClaimServed');
 });
 
-test('a server in maintenance is deleted only when its annotation allows that', async () => {
+test('a server in maintenance is deleted only when its annotation allows it', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);

@@ -11,7 +11,7 @@ for (const [replicas, flags] of [
   ['elect a leader', ['--leader-elect']],
   ['share the BMCs', ['--shards=auto']],
 ] as const) {
-  test(`a second endpoint with a MAC address is refused where replicas ${replicas}, also by what the next leader writes`, async () => {
+  test(`a second Endpoint with a MAC address is rejected where replicas ${replicas}, also with the index of the next leader`, async () => {
     await using testenv = await startTestenv({ operator: 'none', speed: 1, flags });
     const { client } = testenv;
     const macAddress = '02:a0:c0:ff:00:01';

@@ -8,14 +8,14 @@ import { startTestenv } from '@metal/testenv/testenv.ts';
 import { untilChanged } from '@metal/testenv/watched-object.ts';
 
 const atOnce = 10;
-/** Each counts for so long at most: packages/kube/src/runtime/in-flight-limiter.ts. */
+/** A slot is released after this time at the latest: packages/kube/src/runtime/in-flight-limiter.ts. */
 const countsForMs = seconds(30);
 const count = atOnce + 4;
 
-test('of claims that come together so many are let in, the oldest first, and the others have their turn without a word', async () => {
+test('simultaneous claims are admitted up to the limit, the oldest first, and the others without a condition', async () => {
   await using testenv = await startTestenv({ operator: 'none', maxInFlight: atOnce });
   const names = Array.from({ length: count }, (_, index) => `many-${String(index).padStart(3, '0')}`);
-  // Their BMC does not exist: they are bound, and then wait for it for as long as that counts.
+  // Their BMC does not exist: they are bound, and then hold their slot until its timeout.
   for (const name of names) {
     const spec = { systemUUID: randomUUID(), bmcRef: { name: 'missing' } };
     await testenv.client.create(Server, { metadata: { name }, spec });

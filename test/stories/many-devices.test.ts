@@ -6,9 +6,9 @@ import { startTestenv } from '@metal/testenv/testenv.ts';
 import type { Fleet } from '@metal/simulator/fleet.ts';
 
 const atOnce = 10;
-/** Each counts for so long at most: packages/kube/src/runtime/in-flight-limiter.ts. */
+/** A slot is released after this time at the latest: packages/kube/src/runtime/in-flight-limiter.ts. */
 const countsForMs = seconds(30);
-/** Enough that one behind them waits for longer than the two minutes after which it is told why. */
+/** Enough that a device behind them waits longer than the two minutes after which the wait is reported. */
 const unresponsiveCount = 6 * atOnce;
 const unresponsivePrefix = '0200DE';
 
@@ -22,11 +22,11 @@ const withUnresponsiveDevices = (fleet: Fleet): string => `${fleet.macPrefixFile
     defaultCredentials: [{ username: root, password: calvin }, { username: ADMIN, password: ADMIN }]
 `;
 
-test('a device behind many that do not answer is told that others are first, and becomes a server when it is its turn', async () => {
-  // The operator finds all of them when it starts, so that it is known who is first.
+test('a device behind many unresponsive ones reports OthersFirst, and later becomes a server', async () => {
+  // The operator finds all of them when it starts, so the order is known.
   await using testenv = await startTestenv({
     operator: 'none',
-    // For longer than the story, which is about those that wait for their turn.
+    // Longer than the story, which is about the waiting devices.
     flags: ['--registry-port=0', '--boot-port=0', '--bmc-call-timeout=10m'],
     maxInFlight: atOnce,
     speed: 60,
@@ -38,7 +38,7 @@ test('a device behind many that do not answer is told that others are first, and
   await Promise.all(
     Array.from({ length: unresponsiveCount }, (_, index) => {
       const number = String(index).padStart(6, '0');
-      // In the order of their names, before those of the fleet.
+      // Ordered by name, before those of the fleet.
       const metadata = { name: `a-silent-${number}` };
       return testenv.client.create(Endpoint, {
         metadata,
@@ -56,7 +56,7 @@ test('a device behind many that do not answer is told that others are first, and
   const waitedMs = testenv.clock.now() - startedAt;
   assert.ok(
     waitedMs >= (unresponsiveCount / atOnce) * countsForMs,
-    `those before it had their time; it waited ${waitedMs} ms`,
+    `each device before it used its time slot; it waited ${waitedMs} ms`,
   );
   await testenv.server(last).hasReason('Available');
   await testenv.endpoint(last).hasReason('BMCCreated');

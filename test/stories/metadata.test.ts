@@ -22,7 +22,7 @@ import { startOperatorProcess } from '@metal/project/operator-process.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { pino } from 'pino';
 
-/** Every loopback address is one of this machine's own, so that each simulated machine can have one to ask from. */
+/** Every loopback address belongs to this host, so each simulated machine can have its own source address. */
 const addresses = {
   one: '127.0.0.11',
   other: '127.0.0.12',
@@ -32,7 +32,7 @@ const addresses = {
 };
 
 let testenv: Testenv;
-/** Sees what this file writes as soon as it is written. */
+/** A client whose writes are in the caches when they return. */
 let service: RunningMetadata;
 let nodes: { one: Node; other: Node; free: Node };
 
@@ -135,7 +135,7 @@ interface RequestOptions {
 
 const flavor = { 'Metadata-Flavor': 'IronCore Metal' };
 
-/** Asks the metadata service as a machine with that address would. */
+/** Sends a request to the metadata service from that address. */
 async function fetchAs(from: string, path: string, options: RequestOptions = {}): Promise<HttpResponse> {
   const { method = 'GET', headers = flavor, token, at = service.url } = options;
   const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -185,7 +185,7 @@ test('a claimed machine reads its metadata and the user data of its claim', asyn
   assert.deepEqual([binary.type, [...binary.bytes]], ['text/plain; charset=utf-8', [0, 255, 10]], 'byte for byte');
 });
 
-test('labels win over annotations, annotations over the name, the name over what the flag says', async () => {
+test('a label has priority over an annotation, that over the name, and that over the flag', async () => {
   const key = 'metadata.metal.ironcore.dev/zone';
   const server = await testenv.server(nodes.free).exists();
   const zone = async () => (await fetchAs(addresses.free, '/v1/zone')).text;
@@ -196,7 +196,7 @@ test('labels win over annotations, annotations over the name, the name over what
   assert.equal(await zone(), 'label');
 });
 
-test('a field called user-data does not stand before the user data of the claim', async () => {
+test('a metadata field named user-data does not hide the user data of the claim', async () => {
   const server = await testenv.server(nodes.one).exists();
   await annotate(server, { 'metadata.metal.ironcore.dev/user-data': 'from the annotation' });
   assert.deepEqual(Object.keys((await fetchJsonAs(addresses.one, '/v1/user-data')) as object), [
@@ -217,10 +217,10 @@ test('a field called user-data does not stand before the user data of the claim'
 const wrongHeaders: [string, Record<string, string>][] = [
   ['no header', {}],
   ['another flavor', { 'Metadata-Flavor': 'Google' }],
-  ['the right flavor in small letters', { 'Metadata-Flavor': 'ironcore metal' }],
+  ['the right flavor in lower case', { 'Metadata-Flavor': 'ironcore metal' }],
 ];
 for (const [title, headers] of wrongHeaders) {
-  test(`a request with ${title} is refused before anything else is looked at`, async () => {
+  test(`a request with ${title} is rejected before it is routed`, async () => {
     for (const [method, path] of [
       ['GET', '/v1/'],
       ['GET', '/v1/user-data'],
@@ -233,7 +233,7 @@ for (const [title, headers] of wrongHeaders) {
   });
 }
 
-test('the route is judged before the machine, and each answers as it always did', async () => {
+test('the route is checked before the machine, with the status codes of earlier releases', async () => {
   const responses = [
     ['GET', '/v1/', 404],
     ['GET', '/v1', 301],
@@ -251,7 +251,7 @@ test('the route is judged before the machine, and each answers as it always did'
     assert.equal((await fetchAs(addresses.one, path)).status, 404, path);
 });
 
-test('HEAD tells what GET would, without the body', async () => {
+test('HEAD returns the headers of GET without the body', async () => {
   for (const path of ['/v1/', '/v1/server-name', '/v1/user-data', '/v1/user-data/password']) {
     const [head, get] = [await fetchAs(addresses.one, path, { method: 'HEAD' }), await fetchAs(addresses.one, path)];
     assert.deepEqual(
@@ -263,7 +263,7 @@ test('HEAD tells what GET would, without the body', async () => {
   assert.equal((await fetchAs(addresses.unknownClient, '/v1/', { method: 'HEAD' })).status, 404);
 });
 
-test('the machine of another tenant reads its own user data and nobody else is served', async () => {
+test('a machine reads the user data of its own tenant only, and an unknown client gets 404', async () => {
   assert.deepEqual(await fetchJsonAs(addresses.other, '/v1/user-data'), {
     hostname: 'web-1',
     password: 'battery staple',
@@ -277,7 +277,7 @@ test('the machine of another tenant reads its own user data and nobody else is s
   assert.deepEqual([free.status, free.text], [404, 'no user data: no claim holds this server']);
 });
 
-test('an address that two servers have serves neither, and their people are told', async () => {
+test('an address of two servers serves neither, and both servers get a Warning event', async () => {
   const [free, other] = [await testenv.server(nodes.free).exists(), await testenv.server(nodes.other).exists()];
   const key = 'metal.ironcore.dev/metadata-addresses';
   await annotate(free, { [key]: `${addresses.free},${addresses.shared}` });
@@ -285,7 +285,7 @@ test('an address that two servers have serves neither, and their people are told
   await annotate(other, { [key]: `${addresses.other},::ffff:${addresses.shared}` });
   for (const path of ['/v1/', '/v1/server-name', '/v1/user-data', '/v1/server-name']) {
     const { status, text } = await fetchAs(addresses.shared, path);
-    assert.deepEqual([status, text.includes(free.metadata.name)], [409, false], 'always, and without names');
+    assert.deepEqual([status, text.includes(free.metadata.name)], [409, false], 'every time, and without names');
   }
   const event = await eventAbout(testenv.client, other, 'MetadataAddressAmbiguous');
   assert.ok(event.note.startsWith(`${addresses.shared} also belongs to ${free.metadata.name}: `), event.note);
@@ -293,33 +293,37 @@ test('an address that two servers have serves neither, and their people are told
   assert.equal(
     (await fetchAs(addresses.other, '/v1/server-name')).text,
     other.metadata.name,
-    'its own address still serves',
+    'its own address is still served',
   );
 
   await annotate(free, { [key]: addresses.free });
   assert.equal(
     (await fetchAs(addresses.shared, '/v1/server-name')).text,
     other.metadata.name,
-    'the one that kept it has it',
+    'the remaining owner is served',
   );
   await annotate(other, { [key]: addresses.other });
   assert.equal((await fetchAs(addresses.shared, '/v1/server-name')).status, 404);
 });
 
-test('an address given by hand that is none is named to the people who gave it', async () => {
+test('an invalid address in the annotation is reported by an event on its server', async () => {
   const free = await testenv.server(nodes.free).exists();
   const key = 'metal.ironcore.dev/metadata-addresses';
   await annotate(free, { [key]: `${addresses.free}, node-7.example, fe80::7` });
   const { note: record } = await eventAbout(testenv.client, free, 'MetadataAddressesUnusable');
   assert.match(record, /names node-7\.example, fe80::7: expected IP addresses/);
-  assert.equal((await fetchAs(addresses.free, '/v1/server-name')).text, free.metadata.name, 'the others count');
+  assert.equal(
+    (await fetchAs(addresses.free, '/v1/server-name')).text,
+    free.metadata.name,
+    'the valid addresses count',
+  );
   await annotate(free, { [key]: addresses.free });
 });
 
-test('what the probe saw stands for a server until its annotation says otherwise', async () => {
+test('the addresses reported by the probe count unless an annotation sets others', async () => {
   const { status, metadata } = await testenv.server(nodes.free).exists();
   const seen = (status?.networkInterfaces ?? []).flatMap(({ ips }) => ips ?? []);
-  assert.equal(seen.length > 0, true, 'discovery saw addresses');
+  assert.equal(seen.length > 0, true, 'discovery found addresses');
   const server = await testenv.server(nodes.free).exists();
   assert.deepEqual(addressesOf(server), [addresses.free]);
   assert.deepEqual(addressesOf({ ...server, metadata: { name: metadata.name } }), seen);
@@ -339,14 +343,14 @@ async function bootKey(): Promise<Uint8Array> {
   return Buffer.from(data?.key ?? '', 'base64');
 }
 
-test('the token of its boot tells a machine wherever it asks from', async () => {
+test('a boot token identifies a machine at any source address', async () => {
   const token = await tokenOf(nodes.one);
   const { metadata } = await testenv.server(nodes.one).exists();
   assert.equal((await fetchAs(addresses.unknownClient, '/v1/server-name', { token })).text, metadata.name);
   assert.equal(
     (await fetchAs(addresses.other, '/v1/user-data/hostname', { token })).text,
     'db-1',
-    'it counts before the address',
+    'the token has priority over the address',
   );
   const guessed = await fetchAs(addresses.one, '/v1/', { token: randomBytes(24).toString('base64url') });
   assert.deepEqual(
@@ -355,7 +359,7 @@ test('the token of its boot tells a machine wherever it asks from', async () => 
   );
 });
 
-test('where tokens are asked for an address alone proves nothing', async () => {
+test('an address alone is rejected where tokens are required', async () => {
   await using strict = await startMetadata(optionsFor({ auth: 'token' }));
   const rejected = await fetchAs(addresses.one, '/v1/', { at: strict.url });
   assert.deepEqual(
@@ -366,7 +370,7 @@ test('where tokens are asked for an address alone proves nothing', async () => {
   assert.equal((await fetchAs(addresses.one, '/v1/user-data/hostname', { at: strict.url, token })).text, 'db-1');
 });
 
-test('a flood is told to wait', async () => {
+test('a client above the rate limit gets 429 with Retry-After', async () => {
   await using limited = await startMetadata(optionsFor({ rateLimit: { burst: 30, perSecond: 0.01 } }));
   const responses: HttpResponse[] = [];
   for (let count = 0; count < 6; count += 1)
@@ -374,12 +378,12 @@ test('a flood is told to wait', async () => {
   assert.deepEqual(
     responses.map(({ status }) => status),
     [403, 403, 403, 429, 429, 429],
-    'refusals cost tenfold',
+    'a rejected request costs ten tokens',
   );
   assert.ok(Number(responses.at(-1)?.headers['retry-after']) >= 1);
 });
 
-test('user data of the wrong type is refused by name, and the claim says what to do', async () => {
+test('user data of the wrong Secret type is rejected with a reason, and reported on the claim', async () => {
   const server = await testenv.server(nodes.free).exists();
   await userData('tenant-one', 'plain', { key: 'value' }, 'Opaque');
   const claim = await claimFor('tenant-one', 'mistyped', nodes.free, 'plain');
@@ -396,10 +400,10 @@ test('user data of the wrong type is refused by name, and the claim says what to
   assert.deepEqual([gone.status, gone.text], [404, 'no user data: the Secret that the claim refers to does not exist']);
 });
 
-test('a claim made anew under the same name gives its user data only after it is bound itself', async () => {
+test('the user data of a claim recreated under the same name is served only after that claim is bound', async () => {
   const server = await testenv.server(nodes.free).exists();
   const ref = { namespace: 'tenant-one', name: 'mistyped' };
-  // Somebody holds the server still and removes the claim by force, finalizer and all.
+  // An administrator pauses the server and deletes the claim with its finalizer.
   await annotate(server, { 'metal.ironcore.dev/operation': 'ignore' });
   await testenv.client.delete(ServerClaim, ref);
   await testenv.client.mergePatch(ServerClaim, ref, { metadata: { finalizers: null } });
@@ -424,7 +428,7 @@ test('a claim made anew under the same name gives its user data only after it is
   assert.equal((await fetchAs(addresses.free, '/v1/user-data/hostname')).text, 'db-1');
 });
 
-test('a service of its own reads user data only where the owner of the namespace lets it', async () => {
+test('a standalone metadata service reads user data only where the namespace owner has granted it', async () => {
   const kubeconfig = await metadataKubeconfig(testenv.cluster, testenv.client);
   await allowUserData(testenv.client, 'tenant-one');
   await using metadataService = await startOperatorProcess({
@@ -444,7 +448,7 @@ test('a service of its own reads user data only where the owner of the namespace
   assert.deepEqual(
     [rejected.status, rejected.text],
     [500, 'user data cannot be read now; try again'],
-    'the machine learns nothing of what the API server said',
+    "the response contains nothing of the API server's error",
   );
   const claim = await testenv.client.get(ServerClaim, { namespace: 'tenant-other', name: 'web' });
   const { note: record } = await eventAbout(testenv.client, claim, 'UserDataUnreadable');
@@ -456,7 +460,7 @@ test('a service of its own reads user data only where the owner of the namespace
   );
 });
 
-test('the service is part of the process that names it', async () => {
+test('the metadata service runs in a process with that component', async () => {
   const at = testenv.system.metadataUrl ?? '';
   assert.equal((await fetchAs(addresses.other, '/v1/zone', { at })).text, 'of-the-process');
   assert.equal((await fetchAs(addresses.other, '/v1/user-data/hostname', { at })).text, 'web-1');

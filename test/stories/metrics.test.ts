@@ -12,7 +12,7 @@ import { directoryWith } from './service-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 
-test('a process exports every metric that dashboard and alert rules ask for, and tells of each server once', async () => {
+test('a process exports every metric used by dashboard and alert rules, with one series per server and state', async () => {
   await using testenv = await startTestenv({
     operator: 'none',
     speed: 1,
@@ -51,12 +51,12 @@ test('a process exports every metric that dashboard and alert rules ask for, and
   );
   assert.deepEqual(missing, []);
   const withoutMetrics = queries.filter((query) => metricsIn(query).length === 0 && !query.expression.includes('up{'));
-  assert.deepEqual(withoutMetrics, [], 'every query asks for something');
+  assert.deepEqual(withoutMetrics, [], 'every query uses a metric');
 
   const families = [...text.matchAll(/^# TYPE (metal_\w+) /gm)].map((match) => match[1]);
   const page = await readFile(new URL('../../docs/operate/monitoring.md', import.meta.url), 'utf8');
   const documented = page.split('## Alerts')[0]?.match(/\bmetal_\w+\b/g) ?? [];
-  assert.deepEqual(new Set(documented), new Set(families), 'the page names every metric of the fleet, and no other');
+  assert.deepEqual(new Set(documented), new Set(families), 'the page lists exactly the exported metrics');
 
   const [held, free] = nodes.map((each) => testenv.server(each).now?.metadata.name ?? '');
   for (const [name, state] of [
@@ -79,10 +79,10 @@ test('a process exports every metric that dashboard and alert rules ask for, and
   assert.match(text, new RegExp(`^metal_bmc_open_sessions\\{bmc="${node.name}"\\} 1$`, 'm'));
   const series = text.split('\n').map((line) => line.slice(0, line.lastIndexOf(' ')));
   const samples = series.filter((line) => line !== '' && !line.startsWith('#'));
-  assert.equal(new Set(samples).size, samples.length, 'no series is there twice');
+  assert.equal(new Set(samples).size, samples.length, 'no series occurs twice');
 });
 
-test('what is deleted is gone from the metrics', { timeout: 60_000 }, async (t) => {
+test('a deleted object has no metrics', { timeout: 60_000 }, async (t) => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -96,7 +96,8 @@ test('what is deleted is gone from the metrics', { timeout: 60_000 }, async (t) 
   await testenv.client.delete(Server, metadata);
   await testenv.server(node).isGone();
   const left = async () => (await metrics()).split('\n').filter((line) => line.includes(`"${node.name}`));
-  // The operator hears of deletions by watches of its own, perhaps after the lab; scraping is how one sees that it has.
+  // The operator receives deletions on its own watches, perhaps later than the test environment; only a scrape shows
+  // it.
   const { signal } = t;
   while ((await left()).length > 0 && !signal.aborted) await nextTick();
   assert.deepEqual(await left(), []);

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 
 const startTestenv = testenvsOfFile();
 
-/** The rule and the approval, as the manual has them. */
+/** The rule and the approval from the documentation. */
 async function recipe(): Promise<{ rule: unknown; approval: unknown }> {
   const manual = await readFile(new URL('../../docs/operate/readiness.md', import.meta.url), 'utf8');
   const [, section = ''] = manual.split('## Approve new hardware');
@@ -17,7 +17,7 @@ async function recipe(): Promise<{ rule: unknown; approval: unknown }> {
   return { rule: parse(rule), approval: parse(approval) };
 }
 
-test('a new server is kept from claims until it is approved as the manual says', async () => {
+test('a new server is not claimable until it is approved as documented', async () => {
   await using testenv = await startTestenv();
   const { rule, approval } = await recipe();
   assert.ok(typeof rule === 'object' && rule !== null && typeof approval === 'object' && approval !== null);
@@ -41,7 +41,7 @@ test('a new server is kept from claims until it is approved as the manual says',
   await testenv.server(node).until('has no taint', (server) => !isTainted(server));
 });
 
-test('a BMC that reports more systems than are allowed gets no Server, and says so', async () => {
+test('a BMC with more systems than --max-systems-per-bmc gets no Server and reports TooManySystems', async () => {
   await using testenv = await startTestenv({ flags: ['--max-systems-per-bmc=0'] });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);

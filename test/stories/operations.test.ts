@@ -22,7 +22,7 @@ async function availableNode(testenv: Testenv): Promise<{ node: Node; server: Se
 const summaryOf = ({ type, reason, action, note, reportingController }: Event) =>
   [type, reason, action, note, reportingController] as const;
 
-test('a free server is parked and given back, and each step is told', async () => {
+test('a free server is parked and unparked with an event for each step', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   await testenv.requestOperation(server, 'park');
@@ -65,8 +65,8 @@ test('a claimed server is parked under its claim, and serves it again afterwards
   assert.equal(claim.phase, 'Bound');
 
   node.machine.turnOn();
-  await testenv.server(node).until('shows the power somebody switched on', ({ status }) => status?.powerState === 'On');
-  assert.equal(node.power, 'On', 'a parked server is in the hands of people');
+  await testenv.server(node).until('has the power state set by a person', ({ status }) => status?.powerState === 'On');
+  assert.equal(node.power, 'On', 'a parked server is not managed');
 
   await testenv.requestOperation(server, 'power-cycle-server');
   assert.deepEqual(summaryOf(await testenv.hasEvent(server, 'ParkedOperationDropped')).slice(0, 4), [
@@ -82,7 +82,7 @@ test('a claimed server is parked under its claim, and serves it again afterwards
   assert.equal(claim.phase, 'Bound');
 });
 
-test('a parked server that lost its state or its claim finds its way back', async () => {
+test('a parked server that lost its state or its claim recovers', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   const claim = await testenv.claim({ image: 'registry.test/os:1' });
@@ -105,7 +105,7 @@ test('a parked server that lost its state or its claim finds its way back', asyn
   assert.equal(claim.phase, 'Lost');
 });
 
-test('a server in discovery is parked when the discovery is over', async () => {
+test('a server in Discovery is parked when its discovery is over', async () => {
   await using testenv = await startTestenv({ fleet: { bootMs: 20_000 } });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -122,7 +122,7 @@ test('a server in discovery is parked when the discovery is over', async () => {
   assert.equal(node.power, 'Off');
 });
 
-test('a parked server may be deleted', async () => {
+test('a parked server can be deleted', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   await testenv.requestOperation(server, 'park');
@@ -131,7 +131,7 @@ test('a parked server may be deleted', async () => {
   await testenv.hasEvent(server, 'ServerDeleted');
 });
 
-test('the machine is reset once per request', async () => {
+test('a machine is reset once per operation request', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   await testenv.claim({ image: 'registry.test/os:1' });
@@ -149,7 +149,7 @@ test('the machine is reset once per request', async () => {
     );
 });
 
-test('a reset that its BMC has no time for is not put back over what a person has asked for since', async () => {
+test('a reset that fails late does not overwrite an operation requested meanwhile', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   node.bmc.set({ hang: true, status: 503 }, { path: 'ComputerSystem.Reset' });
@@ -168,7 +168,7 @@ test('a reset that its BMC has no time for is not put back over what a person ha
   assert.deepEqual(node.powerLog, ['On', 'Off'], 'it was not reset');
 });
 
-test('words that a server does not know are dropped by name', async () => {
+test('an unknown operation is dropped with an event that names it', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   for (const operation of ['graceful-restart-bmc', 'rotate-credentials', 'fly']) {
@@ -182,7 +182,7 @@ test('words that a server does not know are dropped by name', async () => {
   assert.deepEqual(node.powerLog, ['On', 'Off'], 'nothing was done to the machine');
 });
 
-test('a maintenance interrupts a discovery, and the discovery begins anew afterwards', async () => {
+test('a maintenance interrupts a discovery, which starts again afterwards', async () => {
   await using testenv = await startTestenv({ fleet: { bootMs: 20_000 } });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -195,7 +195,7 @@ test('a maintenance interrupts a discovery, and the discovery begins anew afterw
   await testenv.server(node).hasReason('Available');
 });
 
-test('a maintenance takes a claimed server and gives it back to its claim', async () => {
+test('a maintenance takes over a claimed server and returns it to its claim', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   const claim = await testenv.claim({ image: 'registry.test/os:1' });
@@ -203,14 +203,14 @@ test('a maintenance takes a claimed server and gives it back to its claim', asyn
   await maintain(testenv, server.metadata.name, { serverPower: 'Off', locatorLED: 'Lit' });
   await testenv.server(node).hasReason('MaintenanceServed');
   assert.equal(node.power, 'Off');
-  assert.notEqual(node.machine.led, 'Off', 'the technician finds the machine by its light');
+  assert.notEqual(node.machine.led, 'Off', 'the locator light is on for the technician');
   await endMaintenance(testenv);
   await testenv.server(node).hasReason('ClaimServed');
   assert.equal(claim.phase, 'Bound');
-  await testenv.machine(node).until('runs what the tenant had installed', () => node.running?.from === 'disk');
+  await testenv.machine(node).until("runs the tenant's installed system", () => node.running?.from === 'disk');
 });
 
-test('a maintenance whose image comes after the reference to it does not start what the tenant had installed', async () => {
+test("a maintenance with a late boot configuration does not start the tenant's installed system", async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   const { name } = server.metadata;
@@ -236,7 +236,7 @@ test('a maintenance whose image comes after the reference to it does not start w
   assert.equal(node.boots.length, boots + 1);
 });
 
-test('light and boot order follow the spec, and a refusal is told', async () => {
+test('light and boot order follow the spec, and a rejected setting is reported', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   await testenv.patchServer(server.metadata.name, {
@@ -254,7 +254,7 @@ test('light and boot order follow the spec, and a refusal is told', async () => 
   assert.notEqual(node.machine.led, 'Off');
 });
 
-test('a free server is discovered anew when a person asks', async () => {
+test('a free server is discovered again on request', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   const first = testenv.inventoryOf(node).now?.spec.bootConfigurationUID;
@@ -264,7 +264,7 @@ test('a free server is discovered anew when a person asks', async () => {
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
 });
 
-test('deleting a server deletes its settings, tells what is left, and loses its claim', async () => {
+test('a deleted server loses its settings and its claim, and an event lists what remains', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   await testenv.client.create(BIOSSettings, {
@@ -291,7 +291,7 @@ async function maintain(testenv: Testenv, server: string, spec: Partial<ServerMa
   await testenv.patchServer(server, { spec: { serverMaintenanceRef: { namespace: 'default', name: 'swap' } } });
 }
 
-/** The reference that is left is found to lead nowhere. */
+/** The remaining reference points to nothing. */
 async function endMaintenance(testenv: Testenv): Promise<void> {
   await testenv.client.delete(ServerMaintenance, { namespace: 'default', name: 'swap' });
 }

@@ -27,7 +27,7 @@ async function availableNodes(testenv: Testenv, count: number): Promise<[Node, .
   return [first, ...others];
 }
 
-test('a Continuous rule taints a server, lets it go with the condition, and taints it again', async () => {
+test('a Continuous rule taints a server, removes the taint with the condition met, and taints it again', async () => {
   await using testenv = await startTestenv();
   const [node] = await availableNodes(testenv, 1);
   const rule = await testenv.createRule('burned-in', { conditions: burnIn });
@@ -46,10 +46,10 @@ test('a Continuous rule taints a server, lets it go with the condition, and tain
   await tainted(testenv, node, 'not-ready');
 });
 
-test('a BootstrapOnly rule lets a server go for ever, and a rule made anew starts anew', async () => {
+test('a BootstrapOnly rule never taints a ready server again, unless the rule is recreated', async () => {
   await using testenv = await startTestenv();
   const [node] = await availableNodes(testenv, 1);
-  // Longer than what fits into the key of an annotation.
+  // Longer than the key of an annotation may be.
   const name = `burned-in-${'x'.repeat(60)}`;
   const first = await testenv.createRule(name, { conditions: burnIn, enforcementMode: 'BootstrapOnly' });
   await tainted(testenv, node, 'not-ready');
@@ -78,7 +78,7 @@ test('a BootstrapOnly rule lets a server go for ever, and a rule made anew start
   await tainted(testenv, node, 'witness', 'not-ready');
 });
 
-test('a deleted rule takes its taints off, and goes when they are off', async () => {
+test('a deleted rule removes its taints before it is gone', async () => {
   await using testenv = await startTestenv();
   const nodes = await availableNodes(testenv, 2);
   const [node] = nodes;
@@ -92,7 +92,7 @@ test('a deleted rule takes its taints off, and goes when they are off', async ()
   for (const other of nodes.slice(1)) assert.deepEqual(taintsOf(testenv, other), []);
 });
 
-test('of two rules with one taint, the one that still fails keeps it', async () => {
+test('a taint shared by two rules stays while one of them fails', async () => {
   await using testenv = await startTestenv();
   const [node] = await availableNodes(testenv, 1);
   const first = await testenv.createRule('a-burned-in', { conditions: burnIn });
@@ -109,7 +109,7 @@ test('of two rules with one taint, the one that still fails keeps it', async () 
   await second.hasReason('AllServersReady');
 });
 
-test('a server that leaves the selector of a rule loses the taint that the rule put there', async () => {
+test("a server that leaves the selector of a rule loses the rule's taint", async () => {
   await using testenv = await startTestenv();
   const [node] = await availableNodes(testenv, 1);
   const server = `${node.name}-system-0`;
@@ -121,7 +121,7 @@ test('a server that leaves the selector of a rule loses the taint that the rule 
   await rule.hasReason('NoServerSelected');
 });
 
-test('a claim is kept away by a rule that was made a moment before, and told which rule', async () => {
+test('a rule created just before a claim blocks it, and the claim names the rule', async () => {
   await using testenv = await startTestenv();
   const [node] = await availableNodes(testenv, 1);
   await testenv.createRule('burned-in', { conditions: burnIn });
@@ -134,7 +134,7 @@ test('a claim is kept away by a rule that was made a moment before, and told whi
   await claim.reaches('Bound');
 });
 
-test('a rule that evicts takes the server from its claim, unless the condition comes back in time', async () => {
+test('a rule with effect Evict takes the server from its claim, unless the condition recovers in time', async () => {
   await using testenv = await startTestenv();
   const [node] = await availableNodes(testenv, 1);
   await testenv.report(node, 'Fans', 'True');
@@ -149,11 +149,11 @@ test('a rule that evicts takes the server from its claim, unless the condition c
   await claim.hasReason('NotEvicting');
   await tainted(testenv, node);
   assert.equal(claim.phase, 'Bound');
-  // What other programs report has outlived everything that the operator wrote meanwhile.
+  // Conditions of other programs have survived all writes of the operator.
   assert.equal(testenv.server(node).condition('Fans')?.reason, 'Reported');
 });
 
-test('a rule with a faulty selector says so and taints nobody', async () => {
+test('a rule with an invalid selector reports InvalidSelector and taints no server', async () => {
   await using testenv = await startTestenv();
   const [node] = await availableNodes(testenv, 1);
   const rule = await testenv.createRule('faulty', {
@@ -171,7 +171,7 @@ test('a rule with a faulty selector says so and taints nobody', async () => {
   await rule.isGone();
 });
 
-test('the example of the manual works as it is', async () => {
+test('the example of the documentation works unchanged', async () => {
   await using testenv = await startTestenv();
   const [node] = await availableNodes(testenv, 1);
   const manual = await readFile(new URL('../../docs/operate/readiness.md', import.meta.url), 'utf8');

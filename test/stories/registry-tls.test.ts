@@ -18,10 +18,10 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
 const startTestenv = testenvsOfFile();
-/** One that waits for what does not come fails instead of waiting for ever. */
+/** A missing event fails the test instead of blocking it. */
 const testOptions = { timeout: 120_000 };
 
-/** As a Secret of type kubernetes.io/tls is mounted. */
+/** Files as in a mounted Secret of type kubernetes.io/tls. */
 async function certificateDirectory(): Promise<AsyncDisposable & { path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'metal-registry-tls-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
@@ -33,7 +33,7 @@ async function writeCertificate(directory: string, authority: Authority): Promis
   await writeFile(join(directory, 'tls.key'), keyPem);
 }
 
-test('a machine reports over TLS, to the registry whose authority stands in its ignition', async () => {
+test('a machine reports over TLS to a registry whose CA is in its ignition', async () => {
   await using directory = await certificateDirectory();
   const authority = await createAuthority('of the site');
   await writeCertificate(directory.path, authority);
@@ -48,7 +48,7 @@ test('a machine reports over TLS, to the registry whose authority stands in its 
   assert.ok(testenv.inventories.get(server.metadata.name));
 });
 
-test('a registry that shows a certificate of somebody else is told nothing', async () => {
+test('a registry with the certificate of another CA receives no report', async () => {
   await using directory = await certificateDirectory();
   await writeCertificate(directory.path, await createAuthority('of somebody else'));
   const { certificatePem } = await createAuthority('of the site');
@@ -70,7 +70,7 @@ test('a registry that shows a certificate of somebody else is told nothing', asy
   assert.equal(testenv.inventories.get(server.metadata.name), undefined);
 });
 
-test('a certificate that is replaced is shown, and one without its key is not', async () => {
+test('a replaced certificate is loaded, and one without its key is not', async () => {
   await using directory = await certificateDirectory();
   const first = await createAuthority('first');
   await writeCertificate(directory.path, first);
@@ -107,7 +107,7 @@ test('a certificate that is replaced is shown, and one without its key is not', 
   await assert.rejects(statusTrusting(first, listening.url), /self-signed certificate|unable to verify/);
 });
 
-test('files that are being written, empty or half there, are no certificate, and neither is another one’s key', async () => {
+test('a partly written certificate or key, and a key of another certificate, is rejected', async () => {
   await using directory = await certificateDirectory();
   const authority = await createAuthority('of the site');
   const files = { certificateFile: join(directory.path, 'tls.crt'), keyFile: join(directory.path, 'tls.key') };
@@ -127,7 +127,7 @@ test('files that are being written, empty or half there, are no certificate, and
 });
 
 test(
-  'the certificate of metrics is renewed as well, and one that cannot be read at the start is named',
+  'the metrics certificate is reloaded as well, and an unreadable one is reported at start',
   testOptions,
   async () => {
     await using directory = await certificateDirectory();
@@ -155,7 +155,7 @@ test(
   },
 );
 
-test('over TLS, too, who says nothing makes room, and a request that is under way is not cut off', async () => {
+test('an idle TLS connection is evicted for a new one, and a running request is not aborted', async () => {
   const authority = await createAuthority('of the site');
   const tls = await authority.issue({ commonName: 'registry', ipAddresses: ['127.0.0.1'] });
   const http = application({ bodyLimit: 1, requestTimeout: 10_000 }, tls);
@@ -191,7 +191,7 @@ test('over TLS, too, who says nothing makes room, and a request that is under wa
   for (const socket of [...idle, known]) socket.destroy();
 });
 
-/** Status of a request by somebody who trusts that authority only. */
+/** Status of a request by a client that trusts only that CA. */
 function statusTrusting({ certificatePem: ca }: Authority, url: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     request(url, { ca, agent: false }, (response) => {

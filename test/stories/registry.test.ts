@@ -103,13 +103,13 @@ test('a report with the token of its boot is stored as a ServerInventory', async
   assert.deepEqual(inventory?.spec.report.networkInterfaces[0]?.ipAddresses, []);
   assert.ok(
     Date.parse(inventory?.spec.receivedTime ?? '') >= startedAt,
-    'the registry stamps the arrival by its own clock',
+    'the registry sets the arrival time by its own clock',
   );
   const [owner] = inventory?.metadata.ownerReferences ?? [];
   assert.deepEqual([owner?.kind, owner?.name], ['Server', 'reports']);
 });
 
-test('the probe and the registry understand each other', async () => {
+test('the probe and the registry use the same protocol', async () => {
   const server = await fixture.discovering('probed');
   const options = {
     registryUrl: registry.url,
@@ -131,7 +131,7 @@ const rejectedTokens: [string, string | undefined, number, string][] = [
   ['a very long token', 'A'.repeat(4_000), 403, 'TokenUnknown'],
 ];
 for (const [index, [title, token, status, code]] of rejectedTokens.entries()) {
-  test(`a report with ${title} is refused and leaves nothing behind`, async () => {
+  test(`a report with ${title} is rejected and leaves nothing behind`, async () => {
     const server = await fixture.discovering(`stranger-${index}`);
     const reply = await report(server, { token });
     assert.deepEqual([reply.status, reply.code], [status, code]);
@@ -139,7 +139,7 @@ for (const [index, [title, token, status, code]] of rejectedTokens.entries()) {
   });
 }
 
-test('a report that is sent again is acknowledged without a write, and another one is refused', async () => {
+test('a repeated report is acknowledged without a write, and a different one is rejected', async () => {
   const server = await fixture.discovering('repeats');
   assert.equal((await report(server)).status, 201);
   const first = await stored('repeats');
@@ -149,7 +149,7 @@ test('a report that is sent again is acknowledged without a write, and another o
   assert.equal((await stored('repeats'))?.metadata.resourceVersion, first?.metadata.resourceVersion);
 });
 
-test('of two replicas that receive different reports at once, one stores and one refuses', async () => {
+test('of two different reports to two replicas at once, one is stored and one rejected', async () => {
   await using replica = await startRegistry(
     optionsFor({
       inventories: {
@@ -173,13 +173,13 @@ test('of two replicas that receive different reports at once, one stores and one
   );
 });
 
-test('a token whose time is over is refused', async () => {
+test('an expired token is rejected', async () => {
   const annotations = { 'metal.ironcore.dev/boot-token-expires': new Date(Date.now() - 1_000).toISOString() };
   const reply = await report(await fixture.discovering('late', { annotations }));
   assert.deepEqual([reply.status, reply.code], [403, 'TokenExpired']);
 });
 
-test('the token of another server is refused, and neither server gets the report', async () => {
+test('the token of another server is rejected, and neither server gets the report', async () => {
   const target = await fixture.discovering('victim');
   const impersonator = await fixture.discovering('thief');
   const reply = await report(target, { token: impersonator.token });
@@ -187,12 +187,12 @@ test('the token of another server is refused, and neither server gets the report
   assert.deepEqual([await stored('victim'), await stored('thief')], [undefined, undefined]);
 });
 
-test('the token of an installed system admits to no hardware report', async () => {
+test('the token of an installed system permits no hardware report', async () => {
   const reply = await report(await fixture.booting('installed'));
   assert.deepEqual([reply.status, reply.code], [403, 'TokenNotForReports']);
 });
 
-test('the token of an earlier boot is refused as soon as the server boots something else', async () => {
+test('the token of an earlier boot is rejected as soon as the server boots something else', async () => {
   const earlier = await fixture.discovering('moved');
   await fixture.bootAgain('moved', earlier.uuid, 'moved-on', {
     annotations: { 'metal.ironcore.dev/type': 'Internal' },
@@ -201,7 +201,7 @@ test('the token of an earlier boot is refused as soon as the server boots someth
   assert.deepEqual([reply.status, reply.code], [403, 'BootNotCurrent']);
 });
 
-test('the token of a boot configuration that is gone is refused', async () => {
+test('the token of a deleted boot configuration is rejected', async () => {
   const server = await fixture.discovering('gone');
   await fixture.client.delete(ServerBootConfiguration, { name: 'gone', namespace });
   const { promise: isGone, resolve } = Promise.withResolvers<void>();
@@ -212,13 +212,13 @@ test('the token of a boot configuration that is gone is refused', async () => {
   assert.equal((await report(server)).code, 'TokenUnknown');
 });
 
-test('a report for a UUID that no server has is refused', async () => {
+test('a report for an unknown UUID is rejected', async () => {
   const server = await fixture.discovering('known');
   const reply = await report(server, { body: bodyOf({ uuid: '00000000-0000-0000-0000-00000000dead' }) });
   assert.deepEqual([reply.status, reply.code], [404, 'ServerUnknown']);
 });
 
-test('a body that is too big is refused before it is read', async () => {
+test('an oversized body is rejected before it is read', async () => {
   const server = await fixture.discovering('big');
   const reply = await report(server, {
     body: JSON.stringify({ systemUUID: server.uuid, data: { padding: 'x'.repeat(1_100_000) } }),
@@ -226,7 +226,7 @@ test('a body that is too big is refused before it is read', async () => {
   assert.deepEqual([reply.status, reply.code], [413, 'BodyTooBig']);
 });
 
-test('a report of a big machine fits', async () => {
+test('a report of a large machine is accepted', async () => {
   const server = await fixture.discovering('huge');
   const pciDevices = Array.from({ length: 600 }, (_, index) => ({
     address: `0000:${index}:00.0`,
@@ -244,13 +244,8 @@ test('a report of a big machine fits', async () => {
 });
 
 const malformed: [string, string, string, RegExp][] = [
-  [
-    'of nothing but brackets',
-    `{"systemUUID":"x","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
-    'BodyMalformed',
-    /./,
-  ],
-  ['that is no JSON', '{"systemUUID": "hunter2', 'BodyMalformed', /not JSON \(23 bytes\)/],
+  ['of brackets only', `{"systemUUID":"x","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'BodyMalformed', /./],
+  ['that is not JSON', '{"systemUUID": "hunter2', 'BodyMalformed', /not JSON \(23 bytes\)/],
   ['without anything', '', 'BodyMalformed', /0 bytes/],
   ['that is a list', '[]', 'ReportInvalid', /expected object/],
   ['without a UUID', '{"data":{}}', 'ReportInvalid', /systemUUID/],
@@ -263,7 +258,7 @@ const malformed: [string, string, string, RegExp][] = [
   ],
 ];
 for (const [index, [title, body, code, message]] of malformed.entries()) {
-  test(`a body ${title} is refused by name`, async () => {
+  test(`a body ${title} is rejected with the field named`, async () => {
     const reply = await report(await fixture.discovering(`malformed-${index}`), { body });
     assert.deepEqual([reply.status, reply.code], [400, code]);
     assert.match(reply.message, message);
@@ -271,20 +266,20 @@ for (const [index, [title, body, code, message]] of malformed.entries()) {
   });
 }
 
-test('a small body that grows when it is filled in is refused as too big', async () => {
+test('a small body that exceeds the limit when defaults are filled in is rejected', async () => {
   const server = await fixture.discovering('grows');
   const pciDevices = Array.from({ length: 100_000 }, () => ({}));
   const reply = await report(server, { body: bodyOf(server, { pciDevices }) });
   assert.deepEqual([reply.status, reply.code], [413, 'BodyTooBig']);
 });
 
-test('a report that the API server does not accept is refused for good', async () => {
+test('a report rejected by the API server is not accepted on retry', async () => {
   const server = await fixture.discovering('unacceptable');
   const reply = await report(server, { body: bodyOf(server, { cpu: [{ id: 2 ** 40 }] }) });
   assert.deepEqual([reply.status, reply.code], [400, 'ReportInvalid']);
 });
 
-test('the next discovery boot replaces the report of the one before', async () => {
+test('the next discovery boot replaces the report of the previous one', async () => {
   const first = await fixture.discovering('again');
   await report(first, { body: bodyOf(first, { cpu: [{ id: 7, vendor: 'old' }], storage: [{ name: 'sda' }] }) });
   const second = await fixture.bootAgain('again', first.uuid, 'again-2', {
@@ -300,7 +295,7 @@ test('the next discovery boot replaces the report of the one before', async () =
   );
 });
 
-test('the inventory of a deleted server does not pass to a new one of the same name', async () => {
+test('the inventory of a deleted server is not used for a new one of the same name', async () => {
   const first = await fixture.discovering('phoenix');
   await report(first);
   const inventory = await stored('phoenix');
@@ -316,7 +311,7 @@ test('the inventory of a deleted server does not pass to a new one of the same n
   );
 });
 
-test('an installed system that calls home is recorded once', async () => {
+test('a boot report of an installed system is recorded once', async () => {
   const server = await fixture.booting('home');
   const call = (booted: boolean) =>
     send('POST', '/bootstate', {
@@ -336,7 +331,7 @@ test('an installed system that calls home is recorded once', async () => {
   assert.deepEqual([others.length, writes.count], [0, 1]);
 });
 
-test('nobody reports a boot state without the token of that boot', async () => {
+test('a boot report without the token of its boot is rejected', async () => {
   const server = await fixture.booting('quiet');
   const other = await fixture.booting('loud');
   const body = JSON.stringify({ systemUUID: server.uuid, booted: true });
@@ -354,7 +349,7 @@ test('nobody reports a boot state without the token of that boot', async () => {
   );
 });
 
-test('reports are not handed out or deleted over HTTP where tokens are asked for', async () => {
+test('reports are not read or deleted over HTTP where tokens are required', async () => {
   const server = await fixture.discovering('closed');
   await report(server);
   const responses = await Promise.all([
@@ -370,7 +365,7 @@ test('reports are not handed out or deleted over HTTP where tokens are asked for
   assert.equal(responses[2]?.message, 'Only POST method is allowed');
 });
 
-test('a flood is told to wait and does not keep others out', async () => {
+test('a client above the rate limit gets 429, and others are served', async () => {
   await using limited = await startRegistry(optionsFor({ rateLimit: { burst: 30, perSecond: 1 } }));
   const responses = await Promise.all(
     Array.from({ length: 40 }, () => send('POST', '/register', { at: limited, body: '{}' })),
@@ -380,7 +375,7 @@ test('a flood is told to wait and does not keep others out', async () => {
   assert.ok(Number(rejected?.retryAfter) >= 1);
 });
 
-test('a registry that cannot reach the API server says try again', async () => {
+test('a registry without the API server asks for a retry', async () => {
   const server = await fixture.discovering('cut-off');
   await using files = await directoryWith({ kubeconfig: unreachableKubeconfig });
   await using client = createKubeClient({ kubeconfigPath: join(files.path, 'kubeconfig') });
@@ -397,7 +392,7 @@ users: [{name: x, user: {}}]
 contexts: [{name: x, context: {cluster: x, user: x}}]
 `;
 
-test('a registry with a certificate is reached by probes that trust its authority, and by no others', async () => {
+test('a registry with a certificate is accepted only by probes that trust its CA', async () => {
   const authority = await createAuthority('story');
   const tls = await authority.issue({ commonName: 'registry', ipAddresses: ['127.0.0.1'] });
   await using secure = await startRegistry(optionsFor({ tls }));
@@ -426,7 +421,7 @@ const erasureOf = (
 };
 const succeeded = { state: 'Succeeded', disks: [{ serial: 'A', sizeBytes: 100, result: 'Erased', verified: true }] };
 
-/** No operator runs here, so the state of the server is written as the operator would. */
+/** No operator runs here, so the test writes the state of the server. */
 async function erasing(name: string, state = 'Cleanup', mode = 'Purge'): Promise<BootingServer> {
   const annotations = { 'metal.ironcore.dev/cleanup-attempt': '1', 'metal.ironcore.dev/cleanup-mode': mode };
   const server = await fixture.discovering(name, { annotations });
@@ -441,7 +436,7 @@ async function erasing(name: string, state = 'Cleanup', mode = 'Purge'): Promise
 const erasure = ({ name, boot }: BootingServer): Promise<ErasureReport | undefined> =>
   fixture.client.find(ErasureReport, { name: erasureReportName(name, boot.metadata.uid ?? '') });
 
-test('what a cleanup boot tells is one ErasureReport without owner, and its end stands', async () => {
+test('reports of a cleanup boot are one ErasureReport without owner, whose final state is immutable', async () => {
   const server = await erasing('erased');
   assert.equal((await erasureOf(server, {})).status, 201);
   const first = await erasure(server);
@@ -464,7 +459,7 @@ test('what a cleanup boot tells is one ErasureReport without owner, and its end 
   assert.equal((await erasure(server))?.spec.state, 'Succeeded');
 });
 
-test('of two replicas that hear different ends of an attempt at once, one stores and one refuses', async () => {
+test('of two different results of an attempt sent to two replicas at once, one is stored and one rejected', async () => {
   const server = await erasing('erased-twice');
   assert.equal((await erasureOf(server, {})).status, 201);
   await using second = await startRegistry(optionsFor());
@@ -485,7 +480,7 @@ const rejectedErasures: [string, (name: string) => Promise<HttpResponse>, string
   ],
   ['in state Available', async (name) => erasureOf(await erasing(name, 'Available'), succeeded), 'ErasureNotOrdered'],
   [
-    'of success with a disk that failed',
+    'of success with a failed disk',
     async (name) => erasureOf(await erasing(name), { state: 'Succeeded' }),
     'ReportInvalid',
   ],
@@ -496,7 +491,7 @@ const rejectedErasures: [string, (name: string) => Promise<HttpResponse>, string
   ],
 ];
 for (const [index, [title, act, code]] of rejectedErasures.entries()) {
-  test(`a report of an erasure ${title} is refused and leaves nothing behind`, async () => {
+  test(`an erasure report ${title} is rejected and leaves nothing behind`, async () => {
     const reply = await act(`unordered-${index}`);
     assert.equal(reply.code, code);
     const left = (await fixture.client.list(ErasureReport)).items.filter(
@@ -506,7 +501,7 @@ for (const [index, [title, act, code]] of rejectedErasures.entries()) {
   });
 }
 
-test('nobody succeeds who never began; a machine that was to erase nothing need not', async () => {
+test('an erasure can succeed only after it began, unless nothing was to be erased', async () => {
   const server = await erasing('never-began');
   const reply = await erasureOf(server, succeeded);
   assert.deepEqual([reply.status, reply.code], [403, 'ErasureNotBegun']);
@@ -516,21 +511,21 @@ test('nobody succeeds who never began; a machine that was to erase nothing need 
   assert.equal(
     (await erasureOf(server, succeeded, { at: staleReplica })).status,
     201,
-    'another replica heard that it begins',
+    'another replica received the start',
   );
 
   const started = await erasing('only-starts', 'Cleanup', 'None');
   assert.equal((await erasureOf(started, { state: 'Succeeded', disks: [] })).status, 201);
 });
 
-test('a registry that takes hardware from everybody takes the end of an erasure from nobody without a token', async () => {
+test('a registry without tokens rejects an erasure result without a token', async () => {
   await using open = await startRegistry(optionsFor({ auth: 'none' }));
   const server = await erasing('erased-openly');
   assert.equal((await erasureOf(server, succeeded, { token: undefined, at: open })).status, 401);
   assert.equal(await erasure(server), undefined);
 });
 
-/** What becomes of a cleanup while a registry's watches are dead. */
+/** Changes of a cleanup while the watches of a registry are dead. */
 const stopped: [string, (server: BootingServer) => Promise<unknown>, string][] = [
   [
     'was stopped by a maintenance',
@@ -538,17 +533,17 @@ const stopped: [string, (server: BootingServer) => Promise<unknown>, string][] =
     'ErasureNotOrdered',
   ],
   [
-    'is of a Server that is being deleted',
+    'is for a Server that is being deleted',
     async ({ name }) => {
       await fixture.client.mergePatch(Server, { name }, { metadata: { finalizers: ['example.com/stays'] } });
       await fixture.client.delete(Server, { name });
     },
     'ErasureNotOrdered',
   ],
-  ['is of a Server that is gone', ({ name }) => fixture.client.delete(Server, { name }), 'ServerUnknown'],
-  ['boots something else by now', ({ name, uuid }) => fixture.bootAgain(name, uuid, `${name}-next`), 'BootNotCurrent'],
+  ['is for a deleted Server', ({ name }) => fixture.client.delete(Server, { name }), 'ServerUnknown'],
+  ['was replaced by another boot', ({ name, uuid }) => fixture.bootAgain(name, uuid, `${name}-next`), 'BootNotCurrent'],
   [
-    'boots what was made anew under the same name',
+    'belongs to a boot configuration recreated under the same name',
     async ({ name, uuid, boot }) => {
       await fixture.client.delete(ServerBootConfiguration, boot.metadata);
       await fixture.bootAgain(name, uuid, name, { annotations: boot.metadata.annotations ?? {} });
@@ -557,7 +552,7 @@ const stopped: [string, (server: BootingServer) => Promise<unknown>, string][] =
   ],
 ];
 for (const [index, [title, stop, code]] of stopped.entries()) {
-  test(`a registry whose watches died lets no machine begin to erase whose cleanup ${title}`, async () => {
+  test(`a registry with dead watches permits no erasure whose cleanup ${title}`, async () => {
     const server = await erasing(`stopped-${index}`);
     await fixture.until(fixture.bootConfigurations, keyOf(server.boot), () => true);
     await using staleReplica = await startRegistry(optionsFor(fixture.withDeadWatches()));
@@ -568,7 +563,7 @@ for (const [index, [title, stop, code]] of stopped.entries()) {
   });
 }
 
-test('an agent that erases costs the API server two requests every 20 s, and is stopped then; one that begins is asked about each time', async () => {
+test('a running erasure costs two API requests every 20 s and is stopped by them; each start is checked', async () => {
   const server = await erasing('erases-for-long');
   let ahead = 0;
   const requested: string[] = [];
@@ -591,7 +586,7 @@ test('an agent that erases costs the API server two requests every 20 s, and is 
   const both = ['Server', 'ServerBootConfiguration'];
   assert.equal(await reportResult('Pending'), 201);
   assert.deepEqual(requested.splice(0), both);
-  assert.equal(await reportResult('Pending'), 200, 'it did not hear the answer, or began anew');
+  assert.equal(await reportResult('Pending'), 200, 'the response was lost, or the agent restarted');
   assert.deepEqual(requested.splice(0), both);
   ahead = 19_000;
   assert.equal(await reportResult('Running'), 201);
@@ -607,7 +602,7 @@ test('an agent that erases costs the API server two requests every 20 s, and is 
   assert.equal(await reportResult('Running'), 403);
 });
 
-test('a registry whose watches died before a cleanup began asks the API server before it refuses what is told of it', async () => {
+test('a registry with dead watches reads from the API server before it rejects an erasure report', async () => {
   const server = await erasing('not-seen-yet', 'Reserved');
   await using staleReplica = await startRegistry(optionsFor(fixture.withDeadWatches()));
   await fixture.setStatus(server.name, { state: 'Cleanup' });
@@ -615,12 +610,12 @@ test('a registry whose watches died before a cleanup began asks the API server b
   assert.equal((await erasureOf(server, failed, { at: staleReplica })).status, 201);
 });
 
-test('a cleanup boot reports no hardware', async () => {
+test('a hardware report of a cleanup boot is rejected', async () => {
   const server = await erasing('erased-and-seen');
   assert.equal((await report(server)).code, 'TokenNotForReports');
 });
 
-test('what an earlier attempt said of its boot counts for nothing later', async () => {
+test('a boot report of an earlier attempt does not count later', async () => {
   const first = await fixture.discovering('attempts');
   const call = ({ token, uuid }: BootingServer) =>
     send('POST', '/bootstate', { token, body: JSON.stringify({ systemUUID: uuid, booted: true }) });
@@ -635,10 +630,10 @@ test('what an earlier attempt said of its boot counts for nothing later', async 
 
   await fixture.client.mergePatch(ServerBootConfiguration, second.boot.metadata, { spec: { image: 'another' } });
   assert.equal((await call(second)).status, 200);
-  assert.equal((await stateOf(second))?.observedGeneration, 2, 'what boots after a change says so itself');
+  assert.equal((await stateOf(second))?.observedGeneration, 2, 'a changed image needs a new boot report');
 });
 
-test('a registry whose watches died before a boot was prepared takes its report, and says so when it cannot tell', async () => {
+test('a registry with dead watches accepts the report of a new boot, and answers 503 when it cannot check it', async () => {
   const deadWatches = fixture.withDeadWatches();
   await using staleReplica = await startRegistry(optionsFor(deadWatches));
   const server = await fixture.discovering('prepared-elsewhere');
@@ -651,7 +646,7 @@ test('a registry whose watches died before a boot was prepared takes its report,
   assert.equal((await report(server, { at: staleReplica })).status, 201);
 });
 
-test('what a system says late is not said of the boot configuration that was made anew under its name', async () => {
+test('a late boot report is not recorded on a boot configuration recreated under the same name', async () => {
   const earlier = await fixture.booting('remade');
   await fixture.until(fixture.servers, 'remade', ({ spec }) => spec.bootConfigurationRef !== undefined);
   await fixture.until(fixture.bootConfigurations, keyOf(earlier.boot), () => true);
@@ -667,15 +662,11 @@ test('what a system says late is not said of the boot configuration that was mad
   assert.deepEqual([rejected.status, rejected.retryAfter, await conditions()], [503, '5', undefined]);
   assert.equal((await call(later.token, registry)).status, 200);
   const observed = await conditions();
-  assert.equal(
-    (await call(earlier.token, staleReplica)).status,
-    503,
-    'what another system said does not stand for this one',
-  );
+  assert.equal((await call(earlier.token, staleReplica)).status, 503, 'the report of another system does not count');
   assert.deepEqual(await conditions(), observed);
 });
 
-test('refusals of a registry without tokens are the words of v0.7.0', async () => {
+test('error messages of a registry without tokens are those of v0.7.0', async () => {
   await using open = await startRegistry(optionsFor({ auth: 'none' }));
   const server = await fixture.booting('old-words');
   const unbooted = await fixture.booting('never-booted', { current: false });
@@ -706,7 +697,7 @@ test('refusals of a registry without tokens are the words of v0.7.0', async () =
   }
 });
 
-test('two Servers with one UUID are none to a registry without tokens', async () => {
+test('a UUID of two Servers is unknown to a registry without tokens', async () => {
   await using open = await startRegistry(optionsFor({ auth: 'none' }));
   const { uuid } = await fixture.booting('twin');
   await fixture.client.create(Server, { metadata: { name: 'twin-2' }, spec: { systemUUID: uuid } });
@@ -715,7 +706,7 @@ test('two Servers with one UUID are none to a registry without tokens', async ()
   assert.deepEqual([status, message], [404, `No servers found for system UUID ${uuid.toUpperCase()}`]);
 });
 
-test('probes of v0.7.0 are served when no token is asked for', async () => {
+test('probes of v0.7.0 are served when no token is required', async () => {
   await using open = await startRegistry(optionsFor({ auth: 'none' }));
   const server = await fixture.discovering('open');
   assert.equal((await report(server, { at: open, token: undefined })).status, 201);
@@ -728,7 +719,7 @@ test('probes of v0.7.0 are served when no token is asked for', async () => {
   assert.equal(
     (await stored('open'))?.metadata.resourceVersion,
     first?.metadata.resourceVersion,
-    'a report that only moves the clock is not written',
+    'a report with only a newer timestamp is not written',
   );
 
   const changed = bodyOf(server, { cpu: [{ id: 3 }] });

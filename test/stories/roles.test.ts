@@ -7,7 +7,7 @@ import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
 
-test('the generated roles are enough for the whole main path', async () => {
+test('the generated roles suffice for the whole main path', async () => {
   await using testenv = await startTestenv({
     operator: 'none',
     speed: 1,
@@ -30,7 +30,7 @@ test('the generated roles are enough for the whole main path', async () => {
   );
 });
 
-test('a boot service that may not read Secrets of tenants says which role is missing, and boots what needs none', async () => {
+test("a boot service without access to tenants' Secrets names the missing role, and serves boots without Secrets", async () => {
   await using testenv = await startTestenv({
     withoutRoles: ['metal-operator-ignition-reader', 'metal-operator-user-data-reader'],
   });

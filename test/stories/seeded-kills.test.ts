@@ -22,7 +22,7 @@ const rackSize = 5;
 const seedCount = Number(process.env.METAL_SEEDS ?? 20);
 const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);
 
-/** What a way looks like when nobody is killed. */
+/** End states and counts of a run without kills. */
 interface Undisturbed {
   readonly served: EndState;
   readonly returned: EndState;
@@ -35,7 +35,7 @@ let undisturbed: Promise<Undisturbed[]> | undefined;
 
 for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
   const seeds = Array.from({ length: Math.min(rackSize, firstSeed + seedCount - seed) }, (_, index) => seed + index);
-  test(`an operator killed at the moments of seeds ${seeds[0]} to ${seeds.at(-1)} ends where an undisturbed one ends`, async () => {
+  test(`an operator killed at the fault points of seeds ${seeds[0]} to ${seeds.at(-1)} reaches the same end state`, async () => {
     undisturbed ??= runUndisturbed();
     await runDisturbed(seeds, await undisturbed);
   });
@@ -45,7 +45,7 @@ async function runUndisturbed(): Promise<Undisturbed[]> {
   await using opened = await startRestartingTestenv(startTestenv, testenvOptions);
   const { testenv } = opened;
   const nodes = await testenv.addNodes({ generic: rackSize });
-  // Awaited here: the run ends with this function.
+  // Awaited here: the test environment is closed when this function returns.
   return await Promise.all(
     nodes.map(async (node, index) => {
       using faultPoints = new FaultPointWatch(testenv, node);
@@ -65,7 +65,7 @@ async function runUndisturbed(): Promise<Undisturbed[]> {
   );
 }
 
-/** Each machine has its own seed, and whatever moment comes: the one operator of all of them is killed. */
+/** Each machine has its own seed; every fault point kills the one operator of all machines. */
 async function runDisturbed(seeds: readonly number[], expected: readonly Undisturbed[]): Promise<void> {
   await using opened = await startRestartingTestenv(startTestenv, testenvOptions);
   const { testenv, operator } = opened;
@@ -89,7 +89,7 @@ async function runDisturbed(seeds: readonly number[], expected: readonly Undistu
         // On and off again.
         const repeated = 2 * repeatedDiscoveries(goal.returned, endStateOf(testenv, node)).length;
         const most = goal.resets + operator.kills + repeated;
-        assert.ok(resetsOf(node) <= most, `${resetsOf(node)} resets were asked for, expected at most ${most}`);
+        assert.ok(resetsOf(node) <= most, `${resetsOf(node)} resets were requested, expected at most ${most}`);
       } catch (error) {
         throw new Error(
           `${description}; repeat with make nightly ARGS="--seeds=${rackSize} --first-seed=${seeds[0]}"`,
@@ -112,7 +112,7 @@ const serverName = ({ name }: Node): string => `${name}-system-0`;
 /** Every second server is kept for review after its claim. */
 const isRetained = (index: number): boolean => index % 2 === 1;
 
-/** From the cable to a machine that runs for its claim. */
+/** From the Endpoint to a machine that runs for its claim. */
 async function becomesServed(testenv: Testenv, node: Node, index: number): Promise<ClaimHandle> {
   await testenv.plugIn(node);
   await testenv.server(node).hasReason('Available');
@@ -122,7 +122,7 @@ async function becomesServed(testenv: Testenv, node: Node, index: number): Promi
   return claim;
 }
 
-/** Each machine of the rack goes another way round before it is given back. */
+/** Each machine of the rack has its own variation before it is returned. */
 async function runVariation(testenv: Testenv, node: Node, index: number, claim: ClaimHandle): Promise<void> {
   const variations = [parks, isMaintained, isReprovisioned, restartsItsBmc];
   await variations[index % rackSize]?.(testenv, node, claim);
@@ -152,7 +152,7 @@ async function isMaintained(testenv: Testenv, node: Node): Promise<void> {
 async function isReprovisioned(testenv: Testenv, node: Node, { name }: ClaimHandle): Promise<void> {
   const annotations = { 'metal.ironcore.dev/operation': 'reprovision' };
   await testenv.client.mergePatch(ServerClaim, { namespace: 'default', name }, { metadata: { annotations } });
-  await testenv.server(node).until('has taken up the request', ({ status }) => status?.servedReprovision !== undefined);
+  await testenv.server(node).until('has served the request', ({ status }) => status?.servedReprovision !== undefined);
   await testenv.server(node).hasReason('ClaimServed');
 }
 
@@ -164,7 +164,7 @@ async function restartsItsBmc(testenv: Testenv, node: Node): Promise<void> {
   await testenv.server(node).hasReason('ClaimServed');
 }
 
-/** From the deletion of the claim to a machine that is free again. */
+/** From the deletion of the claim to an Available server. */
 async function isReturned(testenv: Testenv, node: Node, index: number, claim: ClaimHandle): Promise<void> {
   await claim.delete();
   await claim.isGone();
@@ -180,7 +180,7 @@ async function stableStateOf(testenv: Testenv, node: Node): Promise<EndState> {
   return endStateOf(testenv, node);
 }
 
-/** Waits until nothing differs, and says what does if that never comes. */
+/** Waits until both states are equal; reports the differences after the deadline. */
 async function untilEndState(testenv: Testenv, node: Node, goal: EndState): Promise<void> {
   const follow = (check: () => void) => {
     const stack = new DisposableStack();
@@ -192,7 +192,7 @@ async function untilEndState(testenv: Testenv, node: Node, goal: EndState): Prom
     const state = endStateOf(testenv, node);
     return isDeepStrictEqual(state, tolerateLostWrites(goal, state));
   };
-  await untilChanged(node.name, 'is where an undisturbed run ends', isReached, follow, testenv.timeline).catch(
+  await untilChanged(node.name, 'has the end state of a run without kills', isReached, follow, testenv.timeline).catch(
     (error: unknown) => {
       assert.deepEqual(endStateOf(testenv, node), goal, String(error));
     },

@@ -23,7 +23,7 @@ import { type Logger, pino } from 'pino';
 
 export const namespace = 'default';
 
-/** A server with the boot it is doing, and the token of that boot. */
+/** A server with its current boot, and the token of that boot. */
 export interface BootingServer {
   readonly name: string;
   readonly uuid: string;
@@ -34,21 +34,21 @@ export interface BootingServer {
 export interface BootSpec {
   annotations?: Record<string, string>;
   image?: string;
-  /** Text of the ignition; without one there is no secret. */
+  /** Text of the ignition; without it there is no Secret. */
   ignition?: string;
   format?: string;
-  /** Leave the server pointing elsewhere. */
+  /** Whether the server refers to this boot. */
   current?: boolean;
 }
 
 export const bootIndexes: Indexes<ServerBootConfiguration> = { server: ({ spec }) => [spec.serverRef.name] };
 export const serverIndexes: Indexes<Server> = { uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] };
 
-/** A request while no API server answers. */
+/** A request while the API server is unreachable. */
 export const rejectUnreachable = (): Promise<never> =>
   Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' }));
 
-/** A list that is read in pages meanwhile. */
+/** A paged list request while the API server is unreachable. */
 export async function* rejectPages(): AsyncGenerator<never> {
   yield await rejectUnreachable();
 }
@@ -60,7 +60,7 @@ interface ServiceFixtureParts {
   readonly stack: AsyncDisposableStack;
 }
 
-/** What a service needs around it: a real API server, caches and a key. No operator runs here. */
+/** The environment of a service: a real API server, caches and a key. No operator runs here. */
 export class ServiceFixture implements AsyncDisposable {
   readonly client: KubeClient;
   readonly kubeconfigPath: string;
@@ -88,7 +88,7 @@ export class ServiceFixture implements AsyncDisposable {
     this.httpBootConfigs = caches.watch(HTTPBootConfig);
   }
 
-  /** What a boot service of this room is started with. */
+  /** Options of a boot service in this environment. */
   bootOptions(more: Partial<BootOptions> = {}): BootOptions {
     const { client, servers, bootConfigurations, ipxeBootConfigs, bootTokenKey, clock, log } = this;
     const caches = { servers, bootConfigurations, ipxeBootConfigs };
@@ -121,7 +121,7 @@ export class ServiceFixture implements AsyncDisposable {
     await this.client.mergePatch(Server, { name: server }, { status }, { subresource: 'status' });
   }
 
-  /** Another boot of a server that exists. */
+  /** Another boot of an existing server. */
   async bootAgain(server: string, uuid: string, name: string, spec: BootSpec = {}): Promise<BootingServer> {
     if (spec.ignition !== undefined)
       await this.secret(name, {
@@ -158,13 +158,13 @@ export class ServiceFixture implements AsyncDisposable {
     return mintBootToken(this.key, metadata.uid ?? '');
   }
 
-  /** The object once it is as described; fails with its last state after the deadline. */
+  /** The object once the condition holds; fails with its last state after the deadline. */
   async until<T extends KubeObject>(cache: Cache<T>, key: string, isAsDescribed: (object: T) => boolean): Promise<T> {
     const present = cache.get(key);
     if (present !== undefined && isAsDescribed(present)) return present;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const deadline = setTimeout(
-      () => reject(new Error(`${key} did not become as described: ${JSON.stringify(cache.get(key))}`)),
+      () => reject(new Error(`${key} did not reach the expected state: ${JSON.stringify(cache.get(key))}`)),
       60_000,
     );
     using _listening = cache.onChange(
@@ -177,7 +177,7 @@ export class ServiceFixture implements AsyncDisposable {
     }
   }
 
-  /** What a replica knows whose watches died without a word: all stays as it is now. */
+  /** Caches of a replica with dead watches: they keep their present content. */
   withDeadWatches(): Pick<ServiceFixture, 'servers' | 'bootConfigurations' | 'erasures' | 'ipxeBootConfigs'> {
     return {
       servers: staleCopyOf(this.servers, serverIndexes),
@@ -202,7 +202,7 @@ export class ServiceFixture implements AsyncDisposable {
   }
 }
 
-/** The cache as it is now, with nobody who tells it of changes. */
+/** A copy of the cache that receives no changes. */
 function staleCopyOf<T extends KubeObject>(cache: Cache<T>, indexes: Indexes<T> = {}): Cache<T> {
   const store = new Store<T>();
   store.addIndexes(indexes);

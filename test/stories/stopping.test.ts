@@ -6,15 +6,15 @@ import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
 
-/** Long enough for a machine with other work to do, at ten times its speed. */
+/** Long enough for a busy machine, at ten times its speed. */
 const leases = ['--leader-elect', '--leader-election-lease-duration=150s', '--leader-election-renew-deadline=100s'];
 const frequentPolling = ['--bmc-resync-interval=2s', '--server-resync-interval=1s', '--bmc-call-timeout=10m'];
 
 for (const [title, flags] of [
   ['that leads', []],
-  ['that shares with others', ['--shards=auto']],
+  ['of a sharded fleet', ['--shards=auto']],
 ] as const) {
-  test(`a replica ${title} and waits for a BMC gives back its lease when it is stopped, and blames nobody`, async () => {
+  test(`a replica ${title} that waits for a BMC releases its lease when stopped, and reports no BMC failure`, async () => {
     await using testenv = await startTestenv({ operator: 'none', flags: [...leases, ...frequentPolling, ...flags] });
     const first = await testenv.startOperator('first');
     const nodes = await testenv.addNodes({ generic: 2 });
@@ -29,7 +29,7 @@ for (const [title, flags] of [
     await Promise.all(held);
     await first[Symbol.asyncDispose]();
     const lease = await testenv.client.get(Lease, { namespace: 'default', name: leaderElectionLeaseName });
-    assert.equal(lease.spec?.holderIdentity, '', 'the next one need not wait');
+    assert.equal(lease.spec?.holderIdentity, '', 'the next leader need not wait');
     for (const node of nodes) {
       const conditions = testenv.bmc(node).now?.status?.conditions ?? [];
       assert.equal(conditions.find(({ type }) => type === 'Ready')?.reason, 'Connected');

@@ -25,13 +25,13 @@ const patchClaim = (testenv: Testenv, name: string, patch: object) =>
 
 const imagesOf = (node: Node) => node.boots.map(({ from }) => from);
 
-test('a changed image waits until it is asked for, and is then booted from off', async () => {
+test('a changed image is booted, from off, only on a reprovision request', async () => {
   await using testenv = await startTestenv();
   const { node, claim } = await servedNode(testenv);
   const boots = node.boots.length;
   await patchClaim(testenv, claim.name, { spec: { image: 'registry.test/os:2' } });
   await claim.hasReason('ChangePending');
-  assert.equal(node.boots.length, boots, 'the machine keeps what it booted');
+  assert.equal(node.boots.length, boots, 'the machine keeps its image');
 
   await patchClaim(testenv, claim.name, {
     metadata: { annotations: { 'metal.ironcore.dev/operation': 'reprovision' } },
@@ -46,7 +46,7 @@ test('a changed image waits until it is asked for, and is then booted from off',
   assert.equal(claim.watched.now?.metadata.annotations?.['metal.ironcore.dev/operation'], undefined);
 });
 
-test('a request to boot anew is served although an earlier one was marked by a clock that was ahead', async () => {
+test('a reprovision request is served although a clock that was ahead marked an earlier one', async () => {
   await using testenv = await startTestenv();
   const { node, claim } = await servedNode(testenv);
   const reprovision = { 'metal.ironcore.dev/operation': 'reprovision' };
@@ -65,7 +65,7 @@ test('a request to boot anew is served although an earlier one was marked by a c
   assert.equal(claim.watched.now?.metadata.annotations?.[mark], '2199-01-01T00:00:00.001Z');
 });
 
-test('a boot configuration that somebody deletes comes back, and its machine runs on', async () => {
+test('a deleted boot configuration of a claim is recreated, and its machine keeps running', async () => {
   await using testenv = await startTestenv();
   const { node, claim } = await servedNode(testenv);
   const boot = { namespace: 'default', name: claim.name };
@@ -78,12 +78,12 @@ test('a boot configuration that somebody deletes comes back, and its machine run
     phase: ({ status }) => status?.state,
     timeline: testenv.timeline,
   });
-  await remade.until('is made anew', (one) => one.metadata.uid !== metadata.uid && one.status?.state === 'Ready');
+  await remade.until('is recreated', (one) => one.metadata.uid !== metadata.uid && one.status?.state === 'Ready');
   await testenv.server(node).hasReason('ClaimServed');
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On']);
 });
 
-test('a first boot that never shows is begun anew when a person asks', async () => {
+test('a first boot without progress is repeated on request', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -100,7 +100,7 @@ test('a first boot that never shows is begun anew when a person asks', async () 
   assert.equal(node.running?.from, 'network');
 });
 
-test('a server under safeStop stays off after a power loss until its power is set anew', async () => {
+test('a server with safeStop stays off after a power loss until its power is set again', async () => {
   await using testenv = await startTestenv({ flags: ['--server-resync-interval=10s'] });
   const { node, claim } = await servedNode(testenv, { bootPolicy: 'safeStop' });
   node.machine.cutOff();
@@ -113,7 +113,7 @@ test('a server under safeStop stays off after a power loss until its power is se
   await testenv.machine(node).until('runs from its disk', () => node.running?.from === 'disk');
 });
 
-test('a server under networkAlways boots from the network each time', async () => {
+test('a server with networkAlways boots from the network each time', async () => {
   await using testenv = await startTestenv({ flags: ['--server-resync-interval=10s'] });
   const { node } = await servedNode(testenv, { bootPolicy: 'networkAlways' });
   const boots = node.boots.length;
@@ -122,19 +122,19 @@ test('a server under networkAlways boots from the network each time', async () =
   assert.equal(node.running?.from, 'network');
 });
 
-test('a machine that resets itself is not taken for one that lost power', async () => {
+test('a machine that resets itself is not handled as a power loss', async () => {
   await using testenv = await startTestenv({ flags: ['--server-resync-interval=5s'], fleet: { powerOnMs: 6_000 } });
   const { node, server } = await servedNode(testenv);
   const countResets = () => node.bmc.requests.filter(({ path }) => path.endsWith('ComputerSystem.Reset')).length;
   const before = countResets();
   node.machine.restart();
-  await testenv.server(node).until('was seen off', ({ status }) => status?.powerState !== 'On');
+  await testenv.server(node).until('was observed off', ({ status }) => status?.powerState !== 'On');
   await testenv.machine(node).until('runs from its disk', () => node.running?.from === 'disk');
   await testenv.server(node).hasReason('ClaimServed');
-  assert.equal(countResets(), before, `nothing was asked of ${server.metadata.name}`);
+  assert.equal(countResets(), before, `nothing was requested for ${server.metadata.name}`);
 });
 
-test('a claim that a taint evicts is told, and loses its server after the grace period', async () => {
+test('a claim evicted by a taint reports it, and loses its server after the grace period', async () => {
   await using testenv = await startTestenv({ flags: ['--eviction-grace-period=30s'] });
   const { node, claim, server } = await servedNode(testenv);
   await testenv.patchServer(server.metadata.name, { spec: { taints: [{ key: 'broken-fan', effect: 'Evict' }] } });
@@ -143,7 +143,7 @@ test('a claim that a taint evicts is told, and loses its server after the grace 
     evicting.status?.conditions?.find(({ type }) => type === 'Evicting')?.message ?? '',
     /takes the server away at \d{4}-/,
   );
-  assert.equal(node.power, 'On', 'the grace period is the tenant’s');
+  assert.equal(node.power, 'On', 'the machine runs during the grace period');
   await claim.hasReason('ServerLost');
   assert.equal(claim.phase, 'Lost');
   await testenv.server(node).reaches('Available');
@@ -151,7 +151,7 @@ test('a claim that a taint evicts is told, and loses its server after the grace 
   assert.equal(testenv.server(node).now?.spec.serverClaimRef, undefined);
 });
 
-test('a server to be kept for review is kept when its claim is evicted, until a person clears the reference', async () => {
+test('a server with policy Retain is kept for review after an eviction, until its reference is cleared', async () => {
   await using testenv = await startTestenv({ flags: ['--eviction-grace-period=30s', '--cleanup-disks=Purge'] });
   const { node, claim, server } = await servedNode(testenv);
   const { name } = server.metadata;
@@ -169,14 +169,14 @@ test('a server to be kept for review is kept when its claim is evicted, until a 
   await claim.watched.hasMessage(new RegExp(`server ${name} was taken from this claim and is kept for review`));
   assert.equal(claim.watched.condition('Evicting')?.status, 'False');
 
-  // Neither the end of the taint nor a person who has the claim bound again gives it to anybody.
+  // Neither removing the taint nor a retry of the claim binds the server to anyone.
   await testenv.patchServer(name, { spec: { taints: null } });
   await patchClaim(testenv, claim.name, { metadata: { annotations: { 'metal.ironcore.dev/operation': 'retry' } } });
   await claim.watched.hasMessage(/spec\.serverRef: ClaimedByAnother/);
   const next = await testenv.claim({ image: 'registry.test/os:2' });
   await next.watched.hasMessage(/1 ClaimedByAnother/);
   assert.equal(testenv.server(node).now?.status?.state, 'Released');
-  assert.equal(simulated(node).installed, installed, 'all that was on it is still there');
+  assert.equal(simulated(node).installed, installed, 'all data is still there');
 
   await next.delete();
   await next.isGone();
@@ -184,10 +184,10 @@ test('a server to be kept for review is kept when its claim is evicted, until a 
   await claim.reaches('Bound');
   await testenv.server(node).hasReason('ClaimServed');
   assert.equal(testenv.server(node).now?.spec.serverClaimRef?.evicted, undefined);
-  assert.notEqual(simulated(node).installed, installed, 'erased, and installed anew');
+  assert.notEqual(simulated(node).installed, installed, 'erased, and installed again');
 });
 
-test('a server that is kept for review stays so when its evicted claim is deleted', async () => {
+test('a server kept for review stays so when its evicted claim is deleted', async () => {
   await using testenv = await startTestenv({ flags: ['--eviction-grace-period=30s'] });
   const { node, claim, server } = await servedNode(testenv);
   const taints = [{ key: 'broken-fan', effect: 'Evict' }];
@@ -201,7 +201,7 @@ test('a server that is kept for review stays so when its evicted claim is delete
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
 });
 
-test('an evicted claim keeps its server when the taint goes in time', async () => {
+test('a claim keeps its server when the evicting taint is removed in time', async () => {
   await using testenv = await startTestenv({ flags: ['--eviction-grace-period=10m'] });
   const { node, claim, server } = await servedNode(testenv);
   await testenv.patchServer(server.metadata.name, { spec: { taints: [{ key: 'broken-fan', effect: 'Evict' }] } });
@@ -213,7 +213,7 @@ test('an evicted claim keeps its server when the taint goes in time', async () =
   assert.equal(node.power, 'On');
 });
 
-test('a claim whose server was taken away says so, and is bound again only when asked', async () => {
+test('a claim whose reference was cleared reports ServerLost, and is bound again only on retry', async () => {
   await using testenv = await startTestenv();
   const { node, claim, server } = await servedNode(testenv);
   await testenv.patchServer(server.metadata.name, { spec: { serverClaimRef: null } });
@@ -226,7 +226,7 @@ test('a claim whose server was taken away says so, and is bound again only when 
   await testenv.server(node).hasReason('ClaimServed');
 });
 
-test('a claim that is bound again boots its image anew: another claim has had the machine since', async () => {
+test('a claim bound again boots its image after another claim has used the machine', async () => {
   await using testenv = await startTestenv();
   const { node, claim, server } = await servedNode(testenv);
   await testenv.patchServer(server.metadata.name, { spec: { serverClaimRef: null } });
@@ -238,16 +238,16 @@ test('a claim that is bound again boots its image anew: another claim has had th
   await other.isGone();
   await testenv.server(node).hasReason('Available');
   const left = simulated(node).installed;
-  assert.ok(left, 'what the other claim left is on the disk');
+  assert.ok(left, 'the disk has the data of the other claim');
 
   await patchClaim(testenv, claim.name, { metadata: { annotations: { 'metal.ironcore.dev/operation': 'retry' } } });
   await claim.reaches('Bound');
   await testenv.server(node).hasReason('ClaimServed');
   assert.equal(imagesOf(node).at(-1), 'network');
-  assert.notEqual(simulated(node).installed, left, 'the system of the other claim is not handed on');
+  assert.notEqual(simulated(node).installed, left, 'the system of the other claim is not reused');
 });
 
-test('a claim that is bound again boots its image anew: the disks are empty', async () => {
+test('a claim bound again boots its image on the erased disks', async () => {
   await using testenv = await startTestenv({ flags: ['--cleanup-disks=Purge'] });
   const { node, claim, server } = await servedNode(testenv);
   await testenv.patchServer(server.metadata.name, { spec: { serverClaimRef: null } });
@@ -266,7 +266,7 @@ for (const { policy, ends } of [
   { policy: 'Recycle', ends: 'Available' },
   { policy: 'Retain', ends: 'Released' },
 ] as const) {
-  test(`a claim that vanished without a trace, ${policy}: its server is switched off and ${ends}`, async () => {
+  test(`a server whose claim vanished without a trace is powered off, and with ${policy} ${ends}`, async () => {
     await using testenv = await startTestenv({ fleet: { powerOffMs: 10_000 } });
     const { node, claim, server } = await servedNode(testenv);
     await testenv.patchServer(server.metadata.name, { spec: { reclaimPolicy: policy } });
@@ -286,7 +286,7 @@ for (const { policy, ends } of [
   });
 }
 
-test('a server and its claim that come back from a backup with other UIDs stay together, and the machine runs on', async () => {
+test('a server and its claim restored from a backup with other UIDs stay bound, and the machine keeps running', async () => {
   await using testenv = await startTestenv();
   const { node, claim, server } = await servedNode(testenv);
   const held = claim.watched.now ?? assert.fail('the claim is there');
@@ -301,7 +301,7 @@ test('a server and its claim that come back from a backup with other UIDs stay t
   await claim.isGone();
   await testenv.server(node).isGone();
 
-  // What a backup brings back: specs, without status.
+  // What a backup restores: specs without status.
   const restored = await testenv.client.create(ServerClaim, {
     metadata: { name: claim.name, namespace: 'default' },
     spec: held.spec,
@@ -313,7 +313,7 @@ test('a server and its claim that come back from a backup with other UIDs stay t
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On'], 'nothing was done to the machine');
 });
 
-test('cordoning a bound server leaves it bound', async () => {
+test('a cordoned server stays bound', async () => {
   await using testenv = await startTestenv();
   const { node, claim, server } = await servedNode(testenv);
   await testenv.patchServer(server.metadata.name, { spec: { unclaimable: true } });
@@ -322,7 +322,7 @@ test('cordoning a bound server leaves it bound', async () => {
   await testenv.server(node).hasReason('Available');
   const next = await testenv.claim({ image: 'registry.test/os:1' });
   await next.watched.until(
-    'is refused for the cordon',
+    'is rejected for the cordon',
     ({ status }) => status?.conditions?.some(({ message }) => message.includes('1 Cordoned')) ?? false,
   );
 });

@@ -27,7 +27,7 @@ const resources: Readonly<Record<string, object>> = {
   [`${root}/Systems/1/Processors/CPU2`]: { Id: 'CPU2', Model: 'C-2' },
 };
 
-/** A BMC of two running machines that answers 500 for whatever is broken, and its BMC object. */
+/** A BMC of two running machines that answers 500 for the broken paths, and its BMC object. */
 async function addChassis(testenv: Testenv, broken: Set<string>): Promise<AsyncDisposable> {
   const server = createServer(({ url = '' }, response) => {
     const resource = resources[url];
@@ -51,7 +51,7 @@ const processorsAre =
   ({ status }: Server): boolean =>
     status?.processors?.map(({ id }) => id).join() === ids;
 
-test('what a BMC cannot give is named and keeps its last value, and everything else goes on', async () => {
+test('an unreadable BMC resource is reported and keeps its last value, and everything else continues', async () => {
   await using testenv = await startTestenv({
     speed: 300,
     flags: ['--bmc-call-timeout=5h', '--bmc-resync-interval=1m'],
@@ -69,13 +69,13 @@ test('what a BMC cannot give is named and keeps its last value, and everything e
     condition?.message,
     `2 resources cannot be read, first ${root}/Managers/HGX_BMC_0 (HTTP 500); last known values are kept`,
   );
-  await one.until('has the processor that can be read', processorsAre('CPU2'));
+  await one.until('has the readable processor', processorsAre('CPU2'));
   await one.hasCondition('InventoryComplete', 'False');
   assert.match(
     one.condition('InventoryComplete')?.message ?? '',
     /^1 resource cannot be read, first \S+CPU1 \(HTTP 500\)/,
   );
-  assert.equal(two.now, undefined, 'nobody knows who it is');
+  assert.equal(two.now, undefined, 'its UUID is unknown');
 
   broken.clear();
   await two.exists();
@@ -87,7 +87,7 @@ test('what a BMC cannot give is named and keeps its last value, and everything e
   broken.add(`${root}/Systems/1`);
   await one.hasReason('SystemUnreadable');
   await bmc.hasCondition('InventoryComplete', 'False');
-  assert.ok(processorsAre('CPU1,CPU2')(one.now ?? assert.fail('it is gone')));
+  assert.ok(processorsAre('CPU1,CPU2')(one.now ?? assert.fail('the server is gone')));
   assert.equal(bmc.now?.status?.state, 'Enabled');
   assert.equal(two.condition('Ready')?.reason, 'RunningServerLeftAlone');
 
