@@ -5,10 +5,10 @@ import { TcpProxy } from '@metal/testenv/tcp-proxy.ts';
 import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
 import { addRealMachine, startRealTestenv, timeoutSignal } from './real-testenv.ts';
 
-/** Whoever would follow a machine with patience for firmware would wait for hours here. */
+/** Deadlines for firmware of real machines would take hours here. */
 const deadlines = '--boot-step-deadlines=script=20s,kernel=10s,probe=10s';
 
-test('a boot service that is gone when a kernel is loaded, and a registry that hears no report, are named, and the boot goes on', async () => {
+test('a missing boot service at kernel download and a missing registry are reported, and the boot completes afterwards', async () => {
   const [bootPort, registryPort] = [await freePort(), await freePort()];
   await using toBoot = await TcpProxy.to(bootPort);
   await using toRegistry = await TcpProxy.to(registryPort);
@@ -37,5 +37,5 @@ test('a boot service that is gone when a kernel is loaded, and a registry that h
   await testenv.bootOf(node).hasReason('ProbeOverdue');
   toRegistry.open();
   await testenv.server(node).hasReason('Available');
-  assert.deepEqual(node.powerLog, ['On', 'Off'], 'all of it was one boot');
+  assert.deepEqual(node.powerLog, ['On', 'Off'], 'all steps belong to one boot');
 });

@@ -6,10 +6,10 @@ import { addRealMachine, startRealTestenv } from './real-testenv.ts';
 const blocker = await machineNetworkBlocker();
 const options = blocker === undefined ? {} : { skip: blocker };
 
-/** Each way on which firmware comes into the discovery image: what it fetches first, and by which boot target. */
+/** Each boot path into the discovery image: the first downloads, and the boot target. */
 const ways = [
   {
-    title: 'UEFI loads a UKI over HTTP, which finds its orders by DHCP',
+    title: 'UEFI loads a UKI over HTTP, which finds its boot URL by DHCP',
     image: 'discovery-uki',
     boot: { method: 'UefiHttp', override: 'UefiHttp' },
     cards: 2,
@@ -51,7 +51,7 @@ for (const { title, image, boot: expected, cards, steps, ...machineOptions } of 
 
     const server = await testenv.server(node).until('reported', (seen) => seen.status?.state === 'Available');
     t.diagnostic(`report ${since()}`);
-    // Its report came soon enough that its way was not worth a status.
+    // Its report came so soon that the last steps were not written to the status.
     assert.deepEqual(await testenv.bootSteps(), [...steps, 'probe']);
     await testenv.server(node).hasReason('Available');
     assert.deepEqual(node.powerLog, ['On', 'Off']);

@@ -22,7 +22,7 @@ storage:
       contents: { inline: tenant-secret-7 }
 `;
 
-test('a machine runs the iPXE script that a person wrote for its boot, and reads ignition that was Butane', async () => {
+test("a machine runs the user's iPXE script for its boot, with ignition translated from Butane", async () => {
   const program = await findButane({ environment: process.env, log: (line) => void process.stdout.write(`${line}\n`) });
   await using testenv = await startRealTestenv({ flags: [`--butane=${program}`] });
   const node = await addRealMachine(testenv);

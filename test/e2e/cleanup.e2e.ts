@@ -9,14 +9,14 @@ import { QemuMachine } from '@metal/simulator/qemu/qemu-machine.ts';
 import { addRealMachine, startRealTestenv, timeoutSignal } from './real-testenv.ts';
 import { banners } from '@metal/project/demo/tenant-system.ts';
 
-const pattern = Buffer.from('what the tenant before kept here\n');
+const pattern = Buffer.from('data of the previous tenant\n');
 
 function diskFilesOf({ machine }: Node): readonly string[] {
   assert.ok(machine instanceof QemuMachine);
   return machine.diskFiles;
 }
 
-/** All over the disk, also where no filesystem would look first. */
+/** All over the disk, also where no filesystem would put it first. */
 async function writePattern(path: string): Promise<void> {
   await using file = await open(path, 'r+');
   const { size } = await file.stat();
@@ -32,7 +32,7 @@ async function bytesThatAreNotZero(path: string): Promise<number> {
   return count;
 }
 
-/** Claimed, running its image, its disks full, and given back. */
+/** A server that was claimed, runs its image, has data on its disks, and is released. */
 async function returnServer(testenv: Testenv, node: Node): Promise<void> {
   await testenv.plugIn(node);
   await testenv.server(node).hasReason('Available');
@@ -57,7 +57,7 @@ function speedOf({ name, method, sizeBytes, startedTime = '', finishedTime = '' 
   return `${name}: ${method} of ${sizeBytes / 2 ** 20} MiB in ${seconds.toFixed(2)} s, ${(sizeBytes / 2 ** 20 / seconds).toFixed(0)} MiB/s`;
 }
 
-test('disks that are given back are erased to the last byte before anybody else has them, and there is a record', async (t) => {
+test('disks of a released server are erased to the last byte before the next claim, with a record', async (t) => {
   await using testenv = await startRealTestenv({ flags: ['--cleanup-disks=Clear'] });
   const node = await addRealMachine(testenv, { disks: [{}, { kind: 'nvme', bytes: 96 * 2 ** 20 }] });
   await returnServer(testenv, node);
@@ -80,7 +80,7 @@ test('disks that are given back are erased to the last byte before anybody else 
   for (const disk of report?.spec.disks ?? []) t.diagnostic(speedOf(disk));
 });
 
-test('a disk that cannot be erased keeps its server out of the pool, off, and what it held never runs again', async () => {
+test('a server with a disk that cannot be erased stays out of the pool and off, and its system never runs again', async () => {
   await using testenv = await startRealTestenv({ flags: ['--cleanup-disks=Clear', '--cleanup-attempts=1'] });
   const node = await addRealMachine(testenv, { disks: [{ badSector: 100_000 }] });
   await returnServer(testenv, node);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { addRealMachine, discoveryImage, startRealTestenv } from './real-testenv.ts';
 
-test('an empty machine is found, starts the discovery image over its network card, reports itself over TLS, and is free and off', async (t) => {
+test('an empty machine boots the discovery image from the network, reports over TLS, and is Available and off', async (t) => {
   await using testenv = await startRealTestenv({ secure: true });
   const node = await addRealMachine(testenv, { disks: [{ kind: 'virtio' }, { kind: 'nvme', bytes: 128 * 2 ** 20 }] });
   await testenv.plugIn(node);

@@ -10,13 +10,13 @@ import { addRealMachine, startRealTestenv, timeoutSignal } from './real-testenv.
 
 let testenv: Testenv;
 before(async () => {
-  // Firmware that found nothing to boot does not hear the power button.
+  // Firmware without a bootable device does not handle the power button.
   const flags = ['--boot-step-deadlines=script=20s', '--power-polling-timeout=5s', '--bmc-resync-interval=10s'];
   testenv = await startRealTestenv({ flags });
 });
 after(() => testenv[Symbol.asyncDispose]());
 
-/** Its script is overdue: the boot configuration, the server and an event say so. */
+/** Its script is overdue: the boot configuration, the server and an event report it. */
 async function isNamed(node: Node): Promise<void> {
   await testenv.bootOf(node).hasReason('ScriptOverdue');
   const server = await testenv.server(node).hasMessage(/script did not come within 20 s; the server was powered on at/);
@@ -24,21 +24,21 @@ async function isNamed(node: Node): Promise<void> {
   assert.equal(node.power, 'On');
 }
 
-test('a machine that DHCP does not answer is named, and found when DHCP answers and it is tried again', async () => {
+test('a machine without a DHCP answer is reported, and discovered on the next attempt with DHCP', async () => {
   const node = await addRealMachine(testenv);
   node.machine.loseNetwork();
   await testenv.plugIn(node);
   await isNamed(node);
   await node.serial.waitForLine(/No bootable device/, timeoutSignal());
   node.machine.heal();
-  // It would be tried again by itself when the time for the discovery is over.
+  // The operator would retry when the discovery times out.
   const { metadata } = await testenv.bootOf(node).exists();
   await testenv.client.delete(ServerBootConfiguration, metadata);
   await testenv.server(node).hasReason('Available');
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
 });
 
-test('a machine that hangs while its BMC says that it is on is named, and found when it goes on', async () => {
+test('a machine that hangs while its BMC reports On is reported, and discovered after it continues', async () => {
   const node = await addRealMachine(testenv);
   node.machine.hang();
   await testenv.plugIn(node);
@@ -48,7 +48,7 @@ test('a machine that hangs while its BMC says that it is on is named, and found 
   assert.deepEqual(node.powerLog, ['On', 'Off']);
 });
 
-test('a machine with another UUID than its BMC tells is named with both, gets no orders, and is found when the BMC is right', async () => {
+test('a machine with another UUID than its BMC reports is named with both, boots nothing, and is discovered once they agree', async () => {
   const reportedUuid = '11111111-2222-4333-8444-555555555555';
   const node = await addRealMachine(testenv);
   const disk = (node.machine instanceof QemuMachine ? node.machine.diskFiles[0] : undefined) ?? assert.fail();

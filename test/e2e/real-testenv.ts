@@ -11,20 +11,20 @@ import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
 import { flagsForGuests, guestImage, noNeighbours } from '@metal/project/demo/guests.ts';
 import { writeTenantImage } from '@metal/project/demo/tenant-system.ts';
 
-/** Directory with `vmlinuz` and `initrd`, once a lab was opened. */
+/** Directory with `vmlinuz` and `initrd`, once a test environment was opened. */
 export const discoveryImage = fileURLToPath(new URL('../../.image', import.meta.url));
 /** Firmware, kernel and probe on two busy cores without KVM. */
 const timeoutMs = 240_000;
 
 export interface RealTestenvOptions {
   readonly flags?: readonly string[];
-  /** Address under which machines reach this host; left out, the one that QEMU makes up. */
+  /** Address of this host for machines; by default QEMU's own. */
   readonly host?: string;
   /** Machines report over TLS. */
   readonly secure?: boolean;
 }
 
-/** A lab in real time whose services are known by the address that guests have for this host. */
+/** A test environment in real time whose services have the address of this host for guests. */
 export async function startRealTestenv({
   flags = [],
   host = hostAddress,
@@ -68,7 +68,7 @@ async function imagesIn(directory: string): Promise<string> {
   return file;
 }
 
-/** What a tenant boots, as layers of an image; the lab has made what it is made of. */
+/** A tenant's image as OCI layers, built from the files of the test environment. */
 export async function tenantLayers(): Promise<LayerSpec> {
   const directory = await mkdtemp(join(tmpdir(), 'metal-tenant-'));
   try {
@@ -82,7 +82,7 @@ export async function tenantLayers(): Promise<LayerSpec> {
   }
 }
 
-/** A certificate for the address that guests have for this host. */
+/** A certificate for the address of this host for guests. */
 async function certificateIn(directory: string, host: string): Promise<string> {
   const authority = await createAuthority('of the site');
   const { certificatePem, keyPem } = await authority.issue({ commonName: 'registry', ipAddresses: [host] });
@@ -91,7 +91,7 @@ async function certificateIn(directory: string, host: string): Promise<string> {
   return directory;
 }
 
-/** A machine in QEMU in the lab's rack, whose story is told with the others. */
+/** A machine in QEMU in the rack of the test environment, with its events in the timeline. */
 export async function addRealMachine(
   testenv: Testenv,
   qemu: NodeOptions['qemu'] = {},

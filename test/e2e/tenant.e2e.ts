@@ -6,7 +6,7 @@ import { TcpProxy } from '@metal/testenv/tcp-proxy.ts';
 import { banners } from '@metal/project/demo/tenant-system.ts';
 import { addRealMachine, startRealTestenv, timeoutSignal, tenantLayers } from './real-testenv.ts';
 
-test('a claimed machine waits for its image, boots it from its registry with its ignition, once, and its disk from then on', async (t) => {
+test('a claimed machine waits for its image, boots it once from its registry with its ignition, and then from its disk', async (t) => {
   await using registry = await startImageRegistry();
   await using toRegistry = await TcpProxy.to(Number(new URL(`http://${registry.host}`).port));
   const host = `127.0.0.1:${toRegistry.port}`;
@@ -33,14 +33,14 @@ test('a claimed machine waits for its image, boots it from its registry with its
   const boot = testenv.bootNamed(claim.name);
   await boot.hasReason('ImagePulling');
   await testenv.server(node).hasMessage(new RegExp(`the files of "${host}/tenant/system:1" are being pulled`));
-  assert.equal(node.power, 'Off', 'nothing is started that cannot be booted');
+  assert.equal(node.power, 'Off', 'nothing is started before it can boot');
 
   toRegistry.open();
   await testenv.machine(node).until('is started', () => node.power === 'On');
   const startedAt = performance.now();
   await node.serial.waitForLine(new RegExp(banners.network), timeoutSignal());
   t.diagnostic(
-    `the tenant's system says its name ${((performance.now() - startedAt) / 1_000).toFixed(1)} s after the power-on`,
+    `the tenant's system prints its name ${((performance.now() - startedAt) / 1_000).toFixed(1)} s after the power-on`,
   );
   await node.serial.waitForLine(/ignition: tenant-secret-42/, timeoutSignal());
   await node.serial.waitForLine(/a second ignition is refused/, timeoutSignal());

@@ -31,7 +31,7 @@ const ruleFile = z.object({
 const { metadata, spec } = ruleFile.parse(parse(await readFile(file('deploy/prometheus/alerts.yaml'), 'utf8')));
 const rules = spec.groups.flatMap((group) => group.rules);
 
-test('the alert rules fire when they are to, and only then', async () => {
+test('the alert rules fire under their conditions and otherwise not', async () => {
   const promtool = await findPromtool({ environment: process.env, log });
   await using folder = await mkdtempDisposable(join(tmpdir(), 'metal-alerts-'));
   await writeFile(join(folder.path, 'rules.yaml'), stringify(spec));
@@ -40,7 +40,7 @@ test('the alert rules fire when they are to, and only then', async () => {
   await run(promtool, ['test', 'rules', 'alerts.test.yaml'], { cwd: folder.path });
 });
 
-test('Prometheus understands every query of the dashboard', async () => {
+test('Prometheus parses every query of the dashboard', async () => {
   const promtool = await findPromtool({ environment: process.env, log });
   await using folder = await mkdtempDisposable(join(tmpdir(), 'metal-dashboard-'));
   const rules = (await dashboardQueries()).map(({ of, expression }, index) => ({
@@ -52,7 +52,7 @@ test('Prometheus understands every query of the dashboard', async () => {
   await run(promtool, ['check', 'rules', 'queries.yaml'], { cwd: folder.path });
 });
 
-test('rule, group and alerts have the names of v0.7.0, and every alert has a case', async () => {
+test('rule, group and alerts have the names of v0.7.0, and every alert has a test case', async () => {
   assert.equal(metadata.name, 'metal-operator-server-alerts');
   assert.deepEqual(
     spec.groups.map(({ name, interval }) => `${name} ${interval}`),
@@ -80,7 +80,7 @@ const alertsOfV070 = {
 };
 
 for (const { alert: name, annotations } of rules) {
-  test(`${name} says what a person can do, and where more is written`, async () => {
+  test(`${name} names an action for operators and a page with details`, async () => {
     const [page = '', anchor = ''] = annotations.runbook_url.split('#');
     const headings = [...(await readFile(file(page), 'utf8')).matchAll(/^### (.+)$/gm)].map(([, title]) => title);
     assert.equal(anchor, name.toLowerCase());

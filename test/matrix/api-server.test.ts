@@ -6,7 +6,7 @@ import { startCluster } from '@metal/testenv/cluster.ts';
 import { startOnFreePorts } from '@metal/testenv/free-ports.ts';
 import { startTestenv } from '@metal/testenv/testenv.ts';
 
-test('an API server that goes away in the middle of a bring-up and of a claim is waited for', async () => {
+test('a bring-up and a claim continue after the API server was down in between', async () => {
   await using cluster = await startCluster();
   await using testenv = await startTestenv({ cluster, speed: 2 });
   const nodes = await testenv.addNodes({ generic: 3 });
@@ -33,9 +33,9 @@ test('an API server that goes away in the middle of a bring-up and of a claim is
   assert.equal(first.power, 'Off');
 });
 
-test('an API server that is away for thirty seconds in the middle of a bring-up: the operator says so, and the fleet completes', async () => {
+test('an operator reports an API server outage of thirty seconds as not ready, and the bring-up completes', async () => {
   await using cluster = await startCluster();
-  // These are real seconds: the operator is a process of its own.
+  // These are real seconds: the operator is a separate process.
   await using testenv = await startTestenv({
     cluster,
     operator: 'none',
@@ -72,7 +72,7 @@ test('an API server that is away for thirty seconds in the middle of a bring-up:
   await cluster.startApiServer();
   for (const node of nodes) await testenv.server(node).hasReason('Available');
   assert.equal((await fetchHealth('readyz')).status, 200);
-  assert.equal(hasEnded, false, 'it never ended');
+  assert.equal(hasEnded, false, 'the operator never ended');
   for (const { name, powerLog, boots } of nodes) {
     assert.deepEqual(powerLog, ['On', 'Off'], `${name} was started once`);
     assert.deepEqual(
@@ -83,7 +83,7 @@ test('an API server that is away for thirty seconds in the middle of a bring-up:
   }
 });
 
-test('an operator that begins while the API server is away says so to whoever asks, and does not count as dead', async () => {
+test('an operator started without an API server is live and reports that it is not ready', async () => {
   await using cluster = await startCluster();
   await using testenv = await startTestenv({ cluster, operator: 'none', speed: 1 });
   const health = await freePort();
@@ -107,7 +107,7 @@ test('an operator that begins while the API server is away says so to whoever as
   assert.deepEqual(await fetchHealth('readyz'), { status: 200, text: 'ok' });
 });
 
-test('a candidate for leadership waits for an API server that is away, and leads when it is its turn', async () => {
+test('a leader candidate waits for an unreachable API server, and leads after the leader stops', async () => {
   await using cluster = await startCluster();
   await using testenv = await startTestenv({
     cluster,
@@ -116,7 +116,7 @@ test('a candidate for leadership waits for an API server that is away, and leads
     flags: [
       '--leader-elect',
       '--leader-election-retry-period=300ms',
-      // Longer than an API server takes to come back on a busy host: the leader is to keep its lease.
+      // Longer than an API server takes to restart on a busy host: the leader must keep its lease.
       '--leader-election-lease-duration=90s',
       '--leader-election-renew-deadline=80s',
     ],
@@ -129,9 +129,9 @@ test('a candidate for leadership waits for an API server that is away, and leads
   await cluster.stopApiServer();
   await testenv.clock.sleep(seconds(2));
   await cluster.startApiServer();
-  assert.equal(hasEnded, false, 'it has nothing to lose');
+  assert.equal(hasEnded, false, 'the candidate has no lease to lose');
 
-  assert.equal(await leader.stop(), 0, 'the leader kept its lease meanwhile, and gives it back');
+  assert.equal(await leader.stop(), 0, 'the leader kept its lease meanwhile, and releases it');
   await using _registry = await testenv.startOperatorProcess();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);

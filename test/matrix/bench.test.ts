@@ -6,11 +6,11 @@ import { operatorChoiceOf } from '../bench/options.ts';
 import { Progress } from '../bench/progress.ts';
 import { runScenarios } from '../bench/run-scenarios.ts';
 
-/** Four times what they take on two cores of their own: a host may give half of them to others. */
+/** Four times the duration on two idle cores: a host may give half of them to others. */
 const testOptions = { timeout: 480_000 };
 const program = fileURLToPath(new URL('../bench/bench.ts', import.meta.url));
 const { command, flagSet } = operatorChoiceOf({});
-/** Long enough for a machine with other work to do: a replica that cannot renew its lease in time ends. */
+/** Long enough for a busy machine: a replica that cannot renew its lease in time ends. */
 const leases = '--leader-election-lease-duration=30s --leader-election-renew-deadline=25s';
 const quick = {
   servers: 3,
@@ -21,7 +21,7 @@ const quick = {
   progress: new Progress({ isTTY: false, write: () => true }),
 };
 
-test('three servers go once round, and what that costs is counted', testOptions, async () => {
+test('the scenarios run with three servers and count their cost', testOptions, async () => {
   const names = ['bring-up', 'claim-storm', 'restart', 'release-storm', 'steady', 'degraded-fleet'] as const;
   const measurements = await runScenarios({ ...quick, names });
   assert.deepEqual(
@@ -42,13 +42,13 @@ test('three servers go once round, and what that costs is counted', testOptions,
     assert.ok(apiWritesPerServer > 3 && redfishPerServer > 3 && cpuSeconds > 0 && peakMiB > 20, name);
   }
   const alone = of('one-server')?.figures.apiWritesPerServer ?? 0;
-  assert.ok(alone > 8, `${alone} writes: of the one server, not of the three that were tried`);
+  assert.ok(alone > 8, `${alone} writes: of the one server, not of all three`);
   const { apiServerCpuSeconds = 0, fleetCpuSeconds = 0 } = of('bring-up')?.figures ?? {};
-  assert.ok(apiServerCpuSeconds > 0 && fleetCpuSeconds > 0, 'who else needed processors is told');
+  assert.ok(apiServerCpuSeconds > 0 && fleetCpuSeconds > 0, 'the CPU time of other processes is reported');
   assert.equal(of('bring-up')?.apiRequests.get('create bmcs'), 3);
-  // A look that takes too long is taken again; a machine is switched once.
+  // A refresh that takes too long is repeated; a power action is not.
   const switched = of('bring-up')?.redfishRequests.get('POST /redfish/v1/Systems/{id}/Actions/ComputerSystem.Reset');
-  assert.equal(switched, 6, 'each is switched on once, and off');
+  assert.equal(switched, 6, 'each is powered on once, and off');
   const { timesOneServer = 0, floorTimesOneServer = 0 } = of('bring-up')?.figures ?? {};
   assert.ok(floorTimesOneServer > 0 && floorTimesOneServer < timesOneServer);
   assert.equal(of('restart')?.figures.powerActions, 0);
@@ -60,15 +60,15 @@ test('three servers go once round, and what that costs is counted', testOptions,
   assert.equal(of('release-storm')?.figures.beyondClaimsPercent, undefined, 'after a restart it is another process');
 });
 
-test('of replicas that share a fleet one sees who asks each BMC, also when one is killed', testOptions, async () => {
+test('the shards scenario identifies the replica behind each BMC request, also after a kill', testOptions, async () => {
   const [measured] = await runScenarios({ ...quick, servers: 30, names: ['shards'] });
   const { takeoverSeconds = 0, unknownAskerPercent = 100, bmcsSharedAtOnce, logErrors } = measured?.figures ?? {};
-  assert.ok(takeoverSeconds > 5, `after ${takeoverSeconds} s: not before the lease of the killed replica is over`);
+  assert.ok(takeoverSeconds > 5, `after ${takeoverSeconds} s: not before the lease of the killed replica has expired`);
   assert.ok(unknownAskerPercent < 50, `${unknownAskerPercent} %`);
   assert.deepEqual([bmcsSharedAtOnce, logErrors], [0, 0]);
 });
 
-test('wrong usage is told from a budget that is missed', async () => {
+test('wrong usage has another exit code than a missed budget', async () => {
   const { code, stderr } = await bench('--scenarios=sunshine');
   assert.equal(code, 2);
   assert.match(stderr, /expected some of one-server, bring-up/);

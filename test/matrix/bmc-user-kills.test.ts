@@ -16,25 +16,25 @@ import {
 
 const startTestenv = testenvsOfFile();
 
-/** Moments at which the operator is killed: what it has done by then, and what a new one has to find out. */
+/** Fault points at which the operator is killed: the work done by then, which a new operator has to find out. */
 const faultPoints: Record<string, (testenv: Testenv, node: Node) => Promise<unknown>> = {
-  'the BMCSecret is made': (testenv) =>
+  'the BMCSecret exists': (testenv) =>
     testenv.user('ada').until('names it', ({ spec }) => spec.bmcSecretRef !== undefined),
-  'the password is on its way to the BMC': (testenv, node) => {
+  'the password is sent to the BMC': (testenv, node) => {
     node.bmc.latency(300, { path: '/AccountService' });
     return testenv.user('ada').until('names it', ({ spec }) => spec.bmcSecretRef !== undefined);
   },
   'the BMC has the password': (testenv, node) =>
     testenv.accounts(node).until('has the account', () => accountOf(node, 'ada') !== undefined),
-  'the login is tried': (testenv, node) => {
+  'the login is verified': (testenv, node) => {
     const isTried = () => node.bmc.sessions.some(({ username }) => username === 'ada');
     return testenv.accounts(node).until('sees the login', isTried);
   },
-  'everything is done': (testenv) => testenv.user('ada').hasReason('PasswordVerified'),
+  'the BMCUser is ready': (testenv) => testenv.user('ada').hasReason('PasswordVerified'),
 };
 
 for (const [faultPoint, reach] of Object.entries(faultPoints)) {
-  test(`an operator killed when ${faultPoint} ends where an undisturbed one does`, async () => {
+  test(`an operator killed when ${faultPoint} reaches the same end state`, async () => {
     await using testenv = await startTestenv({ operator: 'none', speed: 1 });
     const [node] = await testenv.addNodes({ generic: 1 });
     assert.ok(node);
@@ -54,7 +54,7 @@ for (const [faultPoint, reach] of Object.entries(faultPoints)) {
   });
 }
 
-test('an operator killed after it changed its own password finds its way back in', async () => {
+test('an operator killed after it rotated its own password recovers its access', async () => {
   await using testenv = await startTestenv({ operator: 'none', speed: 1 });
   const [node] = await testenv.addNodes({ supermicro: 1 });
   assert.ok(node);
@@ -74,11 +74,11 @@ test('an operator killed after it changed its own password finds its way back in
       ({ spec, status }) => spec.bmcSecretRef.name === effective(user) && status?.state === 'Enabled',
     );
   assert.equal(node.bmc.password, await passwordIn(testenv, effective(user)));
-  assert.ok(rejectedLogins(node) <= 1, 'the old password was tried once at most');
+  assert.ok(rejectedLogins(node) <= 1, 'the old password was tried at most once');
   assert.equal((await testenv.client.get(BMC, { name: node.name })).spec.bmcSecretRef.name, effective(user));
 });
 
-test('an operator that was locked out before it was restarted comes in with the password that a BMCUser has', async () => {
+test('an operator with rejected credentials recovers after a restart with the password of a BMCUser', async () => {
   await using testenv = await startTestenv({ operator: 'none', speed: 1 });
   const node = await testenv.fleet.add({ vendor: 'generic', password: 'another-one' });
   const first = await testenv.startOperatorProcess();

@@ -9,7 +9,7 @@ import { directoryWith, namespace, openServiceFixture } from '../stories/service
 const butane =
   'variant: fcos\nversion: 1.3.0\nstorage: {files: [{path: /etc/motd, mode: 0644, contents: {inline: hello}}]}\n';
 
-test('the boot service serves Butane as Ignition, and names the place of what is not understood', async () => {
+test('the boot service serves Butane as Ignition, and reports the position of an error', async () => {
   await using fixture = await openServiceFixture();
   await using files = await directoryWith({
     vmlinuz: 'k',

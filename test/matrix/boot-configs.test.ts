@@ -48,7 +48,7 @@ const networkInterfaces = [
   { name: 'eth1', macAddress: '02:00:00:00:00:02' },
 ];
 
-/** A server whose interfaces are known, and a boot of it. */
+/** A server with known interfaces, and a boot of it. */
 async function booting(name: string, repository: string): Promise<string> {
   const systemUUID = randomUUID().toUpperCase();
   await fixture.client.create(Server, { metadata: { name }, spec: { systemUUID } });
@@ -69,7 +69,7 @@ const becomes = <T extends IPXEBootConfig | HTTPBootConfig | ServerBootConfigura
   state: string,
 ): Promise<T> => fixture.until(cache, `${namespace}/${name}`, ({ status }) => status?.state === state);
 
-test('a boot by iPXE is published with addresses that need no token, in two writes', async () => {
+test('an iPXE boot is published with URLs that need no token, in two writes', async () => {
   using writes = fixture.writesTo(fixture.ipxeBootConfigs, {
     ...IPXEBootConfig,
     metadata: { name: 'by-ipxe', namespace },
@@ -101,7 +101,7 @@ test('a boot by iPXE is published with addresses that need no token, in two writ
   assert.equal(writes.count, 2);
 });
 
-test('a boot by HTTP is published with the addresses of all interfaces', async () => {
+test('an HTTP boot is published with the addresses of all interfaces', async () => {
   const systemUUID = await booting('by-http', 'org/uki:1');
   const { spec, metadata } = await becomes(fixture.httpBootConfigs, 'by-http', 'Ready');
   const { ukiURL, ...rest } = spec ?? {};
@@ -115,7 +115,7 @@ test('a boot by HTTP is published with the addresses of all interfaces', async (
   assert.equal(await fixture.client.find(IPXEBootConfig, metadata), undefined);
 });
 
-test('what is published follows the boot: to Error with the same words, to another way of booting, and back', async () => {
+test('the published object follows the boot: to Error with the same message, to another boot method, and back', async () => {
   await booting('follows', 'org/os:1');
   await becomes(fixture.ipxeBootConfigs, 'follows', 'Ready');
   const wants = (repository: string): Promise<unknown> =>
@@ -142,7 +142,7 @@ test('what is published follows the boot: to Error with the same words, to anoth
   await becomes(fixture.ipxeBootConfigs, 'follows', 'Ready');
 });
 
-test('an object of somebody else is left as it is, which is told, and the boot goes on', async () => {
+test('an object of another owner is not changed, which an event reports, and the boot continues', async () => {
   const metadata = { name: 'taken', namespace };
   const spec = { kernelURL: 'http://192.0.2.1/k', initrdURL: 'http://192.0.2.1/i' };
   const foreignConfig = await fixture.client.create(IPXEBootConfig, { metadata, spec });

@@ -34,7 +34,7 @@ const { kernel, initrd, squashfs, uki } = bytesOf;
 let fixture: ServiceFixture;
 let registry: ImageRegistry;
 let guarded: ImageRegistry;
-/** Goes away in one of the tests. */
+/** Is stopped in one of the tests. */
 let passing: ImageRegistry;
 let files: Awaited<ReturnType<typeof directoryWith>>;
 let boot: RunningBoot;
@@ -118,7 +118,7 @@ test('a machine boots kernel, initrd and squashfs of an OCI image for its archit
   );
 });
 
-test('a server that says it is of another architecture gets the image for that', async () => {
+test('a server with another architecture gets the image for that architecture', async () => {
   const [amd, arm] = [await pushFull('org/both', 'amd'), await registry.push('org/both', 'arm', [[type('uki'), uki]])];
   await registry.pushIndex('org/both', '1', { amd64: amd, arm64: arm });
   await fixture.client.create(Server, { metadata: { name: 'arm' }, spec: { systemUUID: randomUUID() } });
@@ -129,7 +129,7 @@ test('a server that says it is of another architecture gets the image for that',
   assert.deepEqual((await becomes('arm', 'Ready')).status?.boot?.digest, arm);
 });
 
-test('an image of former media types boots as well', async () => {
+test('an image with the earlier media types boots as well', async () => {
   await registry.push('org/former', '1', [
     [former('kernel'), kernel],
     [former('initrd'), initrd],
@@ -139,7 +139,7 @@ test('an image of former media types boots as well', async () => {
   assert.equal((await fetch(`${boot.url}/boot/${token}/uki.efi`)).status, 404);
 });
 
-test('an image that is a UKI boots over UEFI HTTP, or as a program of iPXE', async () => {
+test('a UKI image boots over UEFI HTTP, or as an iPXE program', async () => {
   await registry.push('org/uki', '1', [[type('uki'), uki]]);
   const server = await prepared('uki', `${registry.host}/org/uki:1`);
   assert.equal((await becomes('uki', 'Ready')).status?.boot?.method, 'UefiHttp');
@@ -154,7 +154,7 @@ test('an image that is a UKI boots over UEFI HTTP, or as a program of iPXE', asy
   assert.deepEqual([part.status, Buffer.from(await part.arrayBuffer())], [206, uki.subarray(400_000)]);
 });
 
-test('what was prepared boots after a restart, when the tag has moved and the registry is gone', async () => {
+test('a prepared boot is served after a restart, with a moved tag and without the registry', async () => {
   await using cache = await directoryWith({});
   const registries = { cacheDirectory: cache.path };
   const layers = [kernel, initrd].map((bytes, index) => [type(['kernel', 'initramfs'][index] ?? ''), bytes] as const);
@@ -172,7 +172,7 @@ test('what was prepared boots after a restart, when the tag has moved and the re
   assert.deepEqual(await bodyOf(`${second.url}/boot/${server.token}/initrd`), initrd);
 });
 
-test('credentials are taken from the file that docker login writes, and the lack of them is told', async () => {
+test('credentials are read from the file of docker login, and missing or wrong ones are reported', async () => {
   await guarded.push('org/secret', '1', [[type('uki'), uki]]);
   const image = `${guarded.host}/org/secret:1`;
   await fixture.booting('guarded', { image });
@@ -191,9 +191,9 @@ test('credentials are taken from the file that docker login writes, and the lack
 });
 
 const bad: [string, () => Promise<unknown>, () => string, RegExp][] = [
-  ['is no reference', async () => {}, () => 'ghcr.io/../os', /^ImageNotUnderstood: .*is not understood/],
+  ['is not a valid reference', async () => {}, () => 'ghcr.io/../os', /^ImageNotUnderstood: .*is not understood/],
   [
-    'lies in a registry that is not allowed',
+    'is in a registry that is not allowed',
     async () => {},
     () => 'ghcr.io/org/os:1',
     /^RegistryNotAllowed: .*lies in registry ghcr\.io; --allowed-registries names 127/,
@@ -205,13 +205,13 @@ const bad: [string, () => Promise<unknown>, () => string, RegExp][] = [
     /^RegistryNotAllowed: .*lies in registry docker\.io/,
   ],
   [
-    'lies in a registry that is away',
+    'is in an unreachable registry',
     async () => {},
     () => `${unreachable}/org/os:1`,
     /^RegistryUnreachable: .*does not answer: .*ECONNREFUSED/,
   ],
   [
-    'is not there',
+    'does not exist',
     async () => {},
     () => `${registry.host}/org/nothing:1`,
     /^ImageMissing: .*has no ".*\/org\/nothing:1"/,
@@ -242,14 +242,14 @@ const bad: [string, () => Promise<unknown>, () => string, RegExp][] = [
     /^DigestMismatch: uki of .* its digest is sha256:\w+, expected sha256:\w+; nothing of it is served/,
   ],
   [
-    'is larger than what may be kept',
+    'exceeds the cache size',
     () => registry.push('bad/large', '1', [[type('uki'), Buffer.alloc(100_000_001)]]),
     () => `${registry.host}/bad/large:1`,
     /^ArtefactTooLarge: .*100000001 bytes; --boot-cache-size leaves room for 100000000/,
   ],
 ];
 for (const [index, [title, push, image, message]] of bad.entries()) {
-  test(`an image that ${title} is an Error that says so, and nothing of it is served`, async () => {
+  test(`an image that ${title} is an Error with a matching message, and no file of it is served`, async () => {
     await push();
     const server = await fixture.booting(`bad-${index}`, { image: image() });
     const failed = await becomes(`bad-${index}`, 'Error');
@@ -260,7 +260,7 @@ for (const [index, [title, push, image, message]] of bad.entries()) {
   });
 }
 
-test('a registry that takes its time holds up no other boot, and what is waited for is said', async () => {
+test('a slow registry delays no other boot, and the condition reports ImagePulling', async () => {
   const released = Promise.withResolvers<void>();
   const requested = Promise.withResolvers<void>();
   let isSlowAgain = false;
@@ -280,7 +280,7 @@ test('a registry that takes its time holds up no other boot, and what is waited 
   const address = slow.address();
   const host = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
   const known = [host, registry.host];
-  // The service of the other tests does not know this registry and says so: what counts here is what this one says.
+  // The boot service of the other tests rejects this registry; here only the conditions of this one count.
   await boot[Symbol.asyncDispose]();
   await registry.push('org/quick', '1', [[type('uki'), uki]]);
   try {
@@ -302,7 +302,7 @@ test('a registry that takes its time holds up no other boot, and what is waited 
     await requested.promise;
     await fixture.booting('told-meanwhile', { image: `${host}/org/os:${names.length}` });
     await becomes('told-meanwhile', 'Pending');
-    assert.equal(writes.count, 0, 'a replica that has to pull it, too, takes nothing back');
+    assert.equal(writes.count, 0, 'a second replica that has to pull the image does not overwrite Ready');
     await another[Symbol.asyncDispose]();
   } finally {
     slow.closeAllConnections();
@@ -311,7 +311,7 @@ test('a registry that takes its time holds up no other boot, and what is waited 
   }
 });
 
-test('what DHCP servers and firmware know of the boot operator of IronCore is answered without a token', async () => {
+test("the endpoints of IronCore's boot operator for DHCP servers and firmware work without a token", async () => {
   await registry.push('org/known', '1', [[type('uki'), uki]]);
   const server = await prepared('known', `${registry.host}/org/known:1`);
   const networkInterfaces = [{ name: 'eth0', macAddress: 'aa:bb:cc:00:00:01', ips: ['192.0.2.77'] }];
@@ -332,10 +332,10 @@ test('what DHCP servers and firmware know of the boot operator of IronCore is an
       const response = await fetch(`${at}/httpboot`, { headers: { 'x-forwarded-for': identifiers } });
       const reported = (await response.json()) as { UKIURL: string; SystemUUID?: string }; // as that boot operator answers
       const path = new URL(reported.UKIURL).pathname;
-      assert.deepEqual([path, reported.SystemUUID], [new URL(url).pathname, uuid], 'anybody can forge the header');
+      assert.deepEqual([path, reported.SystemUUID], [new URL(url).pathname, uuid], 'the header can be forged');
     }
   }
-  assert.equal((await fetch(`${boot.url}/httpboot`)).status, 404, 'nobody knows this machine');
+  assert.equal((await fetch(`${boot.url}/httpboot`)).status, 404, 'the machine is unknown');
   assert.deepEqual(await bodyOf(url), uki);
   const query = new URLSearchParams({
     imageName: `${registry.host}/org/known`,
@@ -345,7 +345,7 @@ test('what DHCP servers and firmware know of the boot operator of IronCore is an
   assert.deepEqual(await bodyOf(`${boot.url}/image?${query.toString()}`), uki);
 });
 
-test('a machine that nobody knows is offered the default UKI', async () => {
+test('an unknown machine is offered the default UKI', async () => {
   await registry.push('org/default', '1', [[type('uki'), uki]]);
   await using open = await startBoot(optionsFor({}, { defaultUkiImage: `${registry.host}/org/default:1` }));
   const reported = (await (await fetch(`${open.url}/httpboot`)).json()) as { UKIURL: string; SystemUUID?: string }; // see above
@@ -353,7 +353,7 @@ test('a machine that nobody knows is offered the default UKI', async () => {
   assert.deepEqual(await bodyOf(reported.UKIURL), uki);
 });
 
-test('without a token nothing is served but layers of images that boots were prepared with', async () => {
+test('only layers of images with a prepared boot are served without a token', async () => {
   const unrelated = randomBytes(1_000);
   await registry.push('org/asked', '1', [[type('uki'), uki]]);
   await registry.push('org/unasked', '1', [[type('uki'), unrelated]]);
@@ -381,7 +381,7 @@ test('without a token nothing is served but layers of images that boots were pre
   }
 });
 
-test('the token of one server leads to no image of another', async () => {
+test('the token of one server gives no access to the image of another', async () => {
   const [one, other] = [randomBytes(1_000), randomBytes(1_000)];
   await registry.push('org/one', '1', [[type('uki'), one]]);
   await registry.push('org/other', '1', [[type('uki'), other]]);
@@ -393,7 +393,7 @@ test('the token of one server leads to no image of another', async () => {
   assert.deepEqual(got, [one, other]);
 });
 
-test('what a BMC can be told to boot from counts, also when it becomes known after the boot', async () => {
+test('the boot targets of the BMC are respected, also when they become known after the boot', async () => {
   await pushFull('org/late', '1');
   await prepared('late', `${registry.host}/org/late:1`);
   assert.equal((await becomes('late', 'Ready')).status?.boot?.method, 'iPXE');
@@ -407,7 +407,7 @@ test('what a BMC can be told to boot from counts, also when it becomes known aft
   assert.deepEqual([status?.boot?.method, status?.boot?.methods], ['iPXE', undefined]);
 });
 
-test('a step that does not come in time is named on the boot configuration until it comes', async () => {
+test('an overdue boot step is reported on the boot configuration until it happens', async () => {
   await registry.push('org/slow', '1', [
     [type('kernel'), kernel],
     [type('initramfs'), initrd],
@@ -439,7 +439,7 @@ test('a step that does not come in time is named on the boot configuration until
   );
 });
 
-test('a machine that was powered on and asks for nothing is told of, with the stranger that asked meanwhile', async () => {
+test('a powered-on machine without a request is reported with the unknown machine that sent one meanwhile', async () => {
   await registry.push('org/silent', '1', [
     [type('kernel'), kernel],
     [type('initramfs'), initrd],
@@ -462,7 +462,7 @@ test('a machine that was powered on and asks for nothing is told of, with the st
   assert.ok(note.includes(`by system UUID ${unrelated}, which no Server has`), note);
 });
 
-test('of a machine that runs since before its boot was made, no step of that boot is overdue', async () => {
+test('no boot step is overdue on a machine that has run since before its boot was created', async () => {
   await registry.push('org/early', '1', [
     [type('kernel'), kernel],
     [type('initramfs'), initrd],
@@ -489,7 +489,7 @@ test('of a machine that runs since before its boot was made, no step of that boo
   assert.equal(isOverdue(again), false);
 });
 
-test('the report of a probe is a step of the boot that it names, and of no other', async () => {
+test('a probe report is a step of the boot that it names only', async () => {
   await registry.push('org/probe', '1', [[type('uki'), uki]]);
   const [reported, unreported] = [
     await prepared('probed', `${registry.host}/org/probe:1`),
@@ -518,7 +518,7 @@ test('the report of a probe is a step of the boot that it names, and of no other
   assert.deepEqual([await stepsOf('probed'), await stepsOf('unprobed')], [['probe'], undefined]);
 });
 
-test('what DHCP saw of a machine is a step of its boot, and of nobody else', async () => {
+test("a DHCP request is recorded as a step of that machine's boot only", async () => {
   await registry.push('org/dhcp', '1', [[type('uki'), uki]]);
   const server = await prepared('dhcp', `${registry.host}/org/dhcp:1`);
   await using reportingBoot = await startBoot(optionsFor());

@@ -9,12 +9,15 @@ import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
 import { namespace, openServiceFixture } from '../stories/service-fixture.ts';
 
 const old = 150;
-/** Prepared at the same time: `atOnce` in services/boot/src/boot-configuration-controller.ts. */
+/** Prepared at the same time: `maxConcurrent` in services/boot/src/boot-configuration-controller.ts. */
 const atOnce = 32;
-/** Of what there is already, so many stand before what is new: `mostOfBacklog` in packages/kube/src/controller/work-queue.ts. */
+/**
+ * Keys of the initial list that may precede a new one: `initialListBatch` in
+ * packages/kube/src/controller/work-queue.ts.
+ */
 const before = 64;
 
-/** Has every image, and answers nobody until it is told to. */
+/** Has every image, and answers only when released. */
 async function openImageServer() {
   const requested: string[] = [];
   const waiting: ServerResponse[] = [];
@@ -31,7 +34,7 @@ async function openImageServer() {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // it listens on a port
   return {
-    /** Images in the order in which they were first looked at. */
+    /** Images in the order of their first request. */
     requested,
     origin: `http://127.0.0.1:${port}`,
     urlOf: (image: string) => `http://127.0.0.1:${port}/${image}/`,
@@ -51,7 +54,7 @@ async function openImageServer() {
   };
 }
 
-test('a new boot does not wait until a boot service that starts has looked at all that there are', async () => {
+test('a new boot does not wait until a starting boot service has prepared all existing ones', async () => {
   await using fixture = await openServiceFixture();
   await using images = await openImageServer();
   const boots = (name: string) =>
@@ -67,6 +70,6 @@ test('a new boot does not wait until a boot service that starts has looked at al
   images.response();
   await images.untilRequested(old + 1);
   const place = images.requested.indexOf('new');
-  assert.ok(place < before + atOnce, `${place} were looked at before it`);
+  assert.ok(place < before + atOnce, `${place} were prepared before it`);
   await fixture.until(fixture.bootConfigurations, `${namespace}/new`, ({ status }) => status?.state === 'Ready');
 });

@@ -8,7 +8,7 @@ import { bootOverNetwork, filesOfScript, startBootProcess } from '@metal/testenv
 import { directoryWith, namespace, openServiceFixture, type ServiceFixture } from '../stories/service-fixture.ts';
 
 const clients = 10_000;
-/** No more at a time than the kernel queues: whoever finds the queue full tries again after seconds only. */
+/** At most as many as the kernel's accept queue holds: a client that finds it full retries only after seconds. */
 const batchSize = 200;
 const kernel = Buffer.alloc(16 * 1_048_576);
 const initrd = randomBytes(3_000_000);
@@ -30,11 +30,11 @@ after(async () => {
 interface ClientGroup {
   readonly title: string;
   readonly addressOf: (index: number) => string;
-  /** Where machines boot from meanwhile. */
+  /** Addresses from which machines boot meanwhile. */
   readonly machineAddresses: readonly [string, ...string[]];
-  /** What each says, knowing where a kernel is. */
+  /** The request of each client, given the path of a kernel. */
   readonly requestText: (kernelPath: string) => string;
-  /** What each does when its turn comes again. */
+  /** Keeps the connection of a client alive. */
   readonly keepOn: (socket: Socket) => unknown;
 }
 
@@ -42,7 +42,7 @@ const spreadAddress = (index: number): string => `127.1.${Math.floor(index / 250
 const separateAddress = '127.9.9.9';
 const clientGroups: readonly ClientGroup[] = [
   {
-    title: 'begin a header and never end it',
+    title: 'send an endless header',
     addressOf: (index) => (index % 2 === 0 ? '127.0.0.1' : spreadAddress(index)),
     machineAddresses: [separateAddress, '127.0.0.1'],
     requestText: () => 'GET /ipxe/ HTTP/1.1\r\nX-Slow: ',
@@ -93,7 +93,7 @@ for (const [index, clientGroup] of clientGroups.entries()) {
   });
 }
 
-/** A batch of clients of 127.0.0.0/8 who say their words. They read nothing by themselves. */
+/** A batch of clients of 127.0.0.0/8 that send their request. They do not read. */
 async function connectBatch(
   { addressOf, requestText }: ClientGroup,
   kernelUrl: string,

@@ -6,14 +6,14 @@ import { openCluster } from '@metal/testenv/cluster.ts';
 import { type Testenv, startTestenv } from '@metal/testenv/testenv.ts';
 import { untilChanged } from '@metal/testenv/watched-object.ts';
 
-/** Connections for the work on a fleet: `work` in packages/kube/src/client/connections.ts. */
+/** Size of the connection pool `work` for the fleet: packages/kube/src/client/connections.ts. */
 const connectionsForWork = 64;
-/** Some wait for a connection. */
+/** Enough that some wait for a connection. */
 const arrivals = connectionsForWork + 6;
 
-test('a machine boots, reports and reads its user data while the work on a fleet has taken all its connections', async () => {
+test("a machine boots, reports and reads its user data while all connections of the fleet's pool are in use", async () => {
   await using cluster = await openCluster();
-  // The user that the lab gives the operator's roles to.
+  // The user that has the operator's roles in the test environment.
   await using relay = await ApiServerRelay.to(await cluster.kubeconfigFor('metal-operator'));
   await using testenv = await startTestenv({
     cluster,
@@ -42,12 +42,12 @@ test('a machine boots, reports and reads its user data while the work on a fleet
   const holdsAll = () => relay.held === connectionsForWork;
   await untilChanged(
     'the API server',
-    'has all connections for work',
+    'has all connections of the pool',
     holdsAll,
     (check) => relay.onChange(check),
     testenv.timeline,
   );
-  // A request waits a minute for its answer, after which another has its connection.
+  // A request waits a minute for its response; then another one gets its connection.
   let isOneFree = false;
   using _watching = relay.onChange(() => {
     isOneFree ||= !holdsAll();
@@ -59,7 +59,7 @@ test('a machine boots, reports and reads its user data while the work on a fleet
     testenv.inventoryOf(discovered).exists(),
     readsUserData(testenv),
   ]);
-  assert.ok(!isOneFree, 'the work on the fleet waits all the time');
+  assert.ok(!isOneFree, "the fleet's requests still wait");
 
   relay.release();
   for (const node of [discovered, ...fleet]) await testenv.server(node).hasReason('Available');

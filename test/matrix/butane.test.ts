@@ -20,7 +20,7 @@ const translate = async (text: string, options: { program?: string; timeoutMs?: 
   return (await butane.translate(Buffer.from(text))).toString();
 };
 
-/** A program that counts how often it was started, in a file beside it. */
+/** A program that counts its starts in a file beside it. */
 async function programThat(does: string): Promise<AsyncDisposable & { path: string }> {
   const directory = await directoryWith({ butane: `#!/bin/sh\necho x >> "$0.runs"\n${does}\n` });
   const path = join(directory.path, 'butane');
@@ -28,7 +28,7 @@ async function programThat(does: string): Promise<AsyncDisposable & { path: stri
   return { ...directory, path };
 }
 
-test('Butane becomes Ignition', async () => {
+test('Butane is translated to Ignition', async () => {
   const long = 'a line that is worth packing\n'.repeat(200);
   const text = `${head}storage: {files: [{path: /etc/motd, mode: 0644, contents: {inline: ${JSON.stringify(long)}}}]}`;
   const { ignition, storage } = JSON.parse(await translate(text)) as {
@@ -43,7 +43,7 @@ test('Butane becomes Ignition', async () => {
   assert.equal(gunzipSync(packed).toString(), long);
 });
 
-test('what is for a MachineConfig of OpenShift becomes Ignition too', async () => {
+test('a MachineConfig of OpenShift is translated to Ignition', async () => {
   const labels = '{machineconfiguration.openshift.io/role: worker}';
   const text = `variant: openshift\nversion: 4.14.0\nmetadata: {name: x, labels: ${labels}}\n`;
   assert.deepEqual(JSON.parse(await translate(text)), { ignition: { version: '3.4.0' } });
@@ -63,46 +63,46 @@ for (const [title, text, expectedMessage] of [
   ['bad YAML', `${head}passwd: [hunter2\nx: "`, /line 4 column \d+: no YAML/],
   ['an unknown variant', 'variant: hunter2\nversion: 1.0.0\n', /line 2 column 10: butane does not know this variant/],
   ['no variant', '#hunter2\na: 1', /line 1 column 1: expected variant/],
-  ['text that is no map', 'hunter2', /line 1 column 1: expected a map, found text/],
+  ['text that is not a map', 'hunter2', /line 1 column 1: expected a map, found text/],
   ['nothing', '', /line 1 column 1: expected variant/],
   [
-    'an enabled unit that nothing starts',
+    'an enabled unit without an install section',
     `${head}systemd:\n  units:\n    - {name: hunter2.service, enabled: true, contents: "[Unit]\\n"}\n`,
     /line 5 column \d+: unit … is enabled, but/,
   ],
   [
-    'a file of the machine that translates',
+    'a local file of the translating host',
     `${head}storage:\n  files:\n    - path: /x\n      contents: {local: ../../etc/hunter2}\n`,
     /line 6 column 25: local file paths/,
   ],
   [
-    'keys of the machine that translates',
+    'local SSH keys of the translating host',
     `variant: fcos\nversion: 1.5.0\npasswd:\n  users:\n    - {name: a, ssh_authorized_keys_local: [/etc/hunter2]}\n`,
     /line 5 column \d+: local file paths/,
   ],
   [
-    'a directory of the machine that translates',
+    'a local directory of the translating host',
     `variant: fcos\nversion: 1.4.0\nstorage:\n  trees:\n    - local: /etc\n`,
     /line 5 column 7: local file paths/,
   ],
 ] as const) {
-  test(`${title} is refused with line and column, and without the text itself`, () =>
+  test(`${title} is rejected with line and column, and without the document's text`, () =>
     assert.rejects(translate(text), ({ code, message, cause }: BootError) => {
       assert.equal(code, 'IgnitionInvalid');
       assert.match(message, expectedMessage);
       assert.doesNotMatch(message, /hunter2/);
-      assert.equal(cause, undefined, 'a cause would show the report in logs');
+      assert.equal(cause, undefined, 'a cause would put the report into logs');
       return true;
     }));
 }
 
-test('a program that is missing is named with the option that names it', () =>
+test('a missing program is reported with its option', () =>
   assert.rejects(translate(head, { program: '/nowhere/butane' }), {
     code: 'IgnitionTranslatorMissing',
     message: /"\/nowhere\/butane" cannot be run \(ENOENT\).* install butane .* --butane/,
   }));
 
-test('a program that does not end, or says too much, is ended', async () => {
+test('a program that does not end, or prints too much, is killed', async () => {
   await using hanging = await programThat('exec sleep 60');
   await assert.rejects(translate(head, { program: hanging.path, timeoutMs: 300 }), {
     code: 'IgnitionTranslatorFailed',
@@ -112,7 +112,7 @@ test('a program that does not end, or says too much, is ended', async () => {
   await assert.rejects(translate(head, { program: loud.path }), { code: 'IgnitionTranslatorFailed' });
 });
 
-test('a document is translated once, however many machines ask for it, and one that is refused is refused once', async () => {
+test('a document is translated once for any number of requests, and rejected once', async () => {
   await using counting = await programThat(`exec ${program} "$@"`);
   using butane = new Butane({ program: counting.path });
   const bad = `${head}a: 1\n`;
@@ -125,14 +125,14 @@ test('a document is translated once, however many machines ask for it, and one t
   assert.equal((await runsOf(counting.path)).length, 2);
 });
 
-test('nothing of a document is in the arguments of the program', async () => {
+test('the program gets nothing of the document in its arguments', async () => {
   await using showing = await programThat('echo "$@" > "$0.args"; env > "$0.env"; cat');
   await translate('hunter2', { program: showing.path });
   assert.equal(await readFile(`${showing.path}.args`, 'utf8'), '--strict --raw\n');
   assert.doesNotMatch(await readFile(`${showing.path}.env`, 'utf8'), /hunter2/);
 });
 
-test('many documents are translated two at a time', async () => {
+test('at most two documents are translated at a time', async () => {
   await using slow = await programThat(
     'ls "$0".at.* 2>/dev/null | wc -l >> "$0.before"; touch "$0.at.$$"; cat; rm "$0.at.$$"',
   );

@@ -19,7 +19,7 @@ import { Registry } from 'prom-client';
 const namespace = 'default';
 const count = 40;
 
-/** A cluster that holds some objects, and what a process is that follows them. */
+/** A client with caches that follow the objects of a cluster. */
 async function follow({ kubeconfigPath }: Pick<ControlPlane, 'kubeconfigPath'>, metrics = new Registry()) {
   const stack = new AsyncDisposableStack();
   const client = stack.use(createKubeClient({ kubeconfigPath, metrics }));
@@ -38,7 +38,7 @@ const requests = async (metrics: Registry): Promise<Record<string, number>> => {
 const write = (client: KubeClient, name: string): Promise<ConfigMap> =>
   client.create(ConfigMap, { metadata: { name, namespace, labels: { group: 'followed' } }, data: { name } });
 
-/** Resolves when the cache shows, or no longer shows, an object that somebody else wrote. */
+/** Resolves when the cache shows, or no longer shows, an object that another client wrote. */
 function until(maps: Cache<ConfigMap>, holds: () => boolean): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const check = () => holds() && resolve();
@@ -47,34 +47,34 @@ function until(maps: Cache<ConfigMap>, holds: () => boolean): Promise<void> {
   return promise.finally(() => listening[Symbol.dispose]());
 }
 
-/** The same must hold however the list comes. */
+/** Checks the cache, whatever kind of list it starts with. */
 async function isCompleteAndFollows(cluster: Cluster, metrics: Registry): Promise<void> {
   await using other = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'other' });
   await Promise.all(Array.from({ length: count }, (_, index) => write(other, `map-${index}`)));
   await using followed = await follow(cluster, metrics);
   const { maps } = followed;
-  assert.equal(maps.size, count, 'complete when it says so');
+  assert.equal(maps.size, count, 'complete once started');
   await write(other, 'later');
   await other.delete(ConfigMap, { name: 'map-7', namespace });
   await until(maps, () => maps.get({ name: 'map-7', namespace }) === undefined && maps.size === count);
   assert.equal(maps.get({ name: 'later', namespace })?.data?.name, 'later');
 }
 
-test('a cache begins with a streamed list, which goes on as its watch', async () => {
+test('a cache starts with a streamed list, which continues as its watch', async () => {
   await using cluster = await openCluster();
   const metrics = new Registry();
   await isCompleteAndFollows(cluster, metrics);
   assert.deepEqual(await requests(metrics), { watch: 1 });
 });
 
-test('where lists are not streamed a cache reads pages', async () => {
+test('a cache lists in pages where streamed lists are not supported', async () => {
   await using cluster = await startCluster({ crds: false, apiServerFlags: ['--feature-gates=WatchList=false'] });
   const metrics = new Registry();
   await isCompleteAndFollows(cluster, metrics);
-  assert.deepEqual(await requests(metrics), { watch: 2, list: 1 }, 'asked for a stream once, and refused');
+  assert.deepEqual(await requests(metrics), { watch: 2, list: 1 }, 'a stream was requested once, and rejected');
 });
 
-test('what the cache keeps is without managedFields, and a write leaves them as they are', async () => {
+test('a cached object has no managedFields, and a write of it leaves them unchanged', async () => {
   await using cluster = await openCluster();
   await using followed = await follow(cluster);
   const { client, maps } = followed;
@@ -89,14 +89,14 @@ test('what the cache keeps is without managedFields, and a write leaves them as 
   );
 });
 
-test('it is measured how long a watch takes to tell what this process has written', async () => {
+test('the lag between a write of this process and its watch event is measured', async () => {
   await using cluster = await openCluster();
   await using followed = await follow(cluster);
   const { client, maps, metrics } = followed;
   await using other = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'other' });
   await Promise.all(Array.from({ length: count }, (_, index) => write(client, `map-${index}`)));
   await write(other, 'last');
-  // Events come in the order of the writes.
+  // Events arrive in the order of the writes.
   await until(maps, () => maps.get({ name: 'last', namespace }) !== undefined);
   const lags = (await metrics.getSingleMetric('kube_cache_watch_lag_seconds')?.get())?.values ?? [];
   const measured = lags.find(({ labels }) => labels.le === '+Inf')?.value ?? 0;
@@ -107,7 +107,7 @@ test('it is measured how long a watch takes to tell what this process has writte
 const resumesWatch = ({ path }: RelayedRequest): boolean =>
   path.includes('watch=true') && path.includes('resourceVersion=');
 
-/** A cache whose watch is lost and tells nothing any more, whatever is written: only a list does. */
+/** A cache with a dead watch, which only a list can update. */
 async function followDeaf(cluster: ControlPlane, relay: ApiServerRelay, metrics: Registry) {
   const followed = await follow(relay, metrics);
   relay.hold(resumesWatch);
@@ -121,7 +121,7 @@ async function followDeaf(cluster: ControlPlane, relay: ApiServerRelay, metrics:
 
 const rounds = 10;
 
-/** What catching up asked the API server for. */
+/** The requests of a relist to the API server, by verb. */
 async function catchesUp(cluster: ControlPlane): Promise<Record<string, number>> {
   await using other = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'other' });
   await write(other, 'deleted');
@@ -144,17 +144,17 @@ async function catchesUp(cluster: ControlPlane): Promise<Record<string, number>>
   return Object.fromEntries(Object.entries(after).map(([verb, sum]) => [verb, sum - (before[verb] ?? 0)]));
 }
 
-test('who catches up knows what was written before, although the watch is dead, by a streamed list', async () => {
+test('a relist reads all earlier writes over a streamed list, although the watch is dead', async () => {
   await using cluster = await startCluster({ crds: false });
   assert.deepEqual(await catchesUp(cluster), { watch: rounds });
 });
 
-test('where lists are not streamed, catching up reads pages', async () => {
+test('a relist lists in pages where streamed lists are not supported', async () => {
   await using cluster = await startCluster({ crds: false, apiServerFlags: ['--feature-gates=WatchList=false'] });
   assert.deepEqual(await catchesUp(cluster), { watch: 0, list: rounds });
 });
 
-test('a kind that was missing, and is there when somebody catches up, is read in pages where lists are not streamed', async () => {
+test('a relist lists a newly installed kind in pages where streamed lists are not supported', async () => {
   await using cluster = await startCluster({ crds: false, apiServerFlags: ['--feature-gates=WatchList=false'] });
   await using client = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath });
   const caches = new CacheSet({ client, clock: createClock(), log: pino({ level: 'silent' }) });
@@ -173,7 +173,7 @@ test('a kind that was missing, and is there when somebody catches up, is read in
   assert.equal(configs.size, 1);
 });
 
-test('when one list fails, catching up fails at once, and the other lists are given up', async () => {
+test('a relist with one failed list fails immediately and aborts the other lists', async () => {
   await using cluster = await openCluster();
   await using relay = await ApiServerRelay.to(cluster.kubeconfigPath);
   await using real = createKubeClient({ kubeconfigPath: relay.kubeconfigPath });

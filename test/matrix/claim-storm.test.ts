@@ -12,18 +12,18 @@ const startTestenv = testenvsOfFile();
 const serverCount = 50;
 const claimCount = 100;
 
-test('a hundred claims at once against fifty servers, the leader killed in between: each server once, nobody starves', async () => {
+test('a hundred claims for fifty servers survive a leader kill: each server is bound once, and every claim gets one', async () => {
   await using fixture = await openFixture();
   const { testenv, replicas, tenancy, nodes } = fixture;
   const claims = await claimAtOnce(testenv);
-  await until(testenv, '15 servers are held', () => tenancy.held >= 15);
+  await until(testenv, '15 servers are bound', () => tenancy.held >= 15);
   await replicas.failOver();
-  await until(testenv, '35 servers are held', () => tenancy.held >= 35);
+  await until(testenv, '35 servers are bound', () => tenancy.held >= 35);
   await replicas.failOver();
   for (const node of nodes) await testenv.server(node).hasReason('ClaimServed');
   const first = claims.filter(({ phase }) => phase === 'Bound');
   assert.equal(first.length, serverCount, 'as many claims are bound as there are servers');
-  assert.equal(tenancy.served.size, serverCount, 'nobody had a server and lost it');
+  assert.equal(tenancy.served.size, serverCount, 'no claim lost its server');
 
   await Promise.all(first.map((claim) => claim.delete()));
   await until(testenv, 'ten more claims have a server', () => tenancy.served.size >= serverCount + 10);
@@ -32,17 +32,17 @@ test('a hundred claims at once against fifty servers, the leader killed in betwe
   for (const claim of first) await claim.isGone();
   for (const claim of others) await claim.reaches('Bound');
   for (const node of nodes) await testenv.server(node).hasReason('ClaimServed');
-  assert.equal(tenancy.served.size, claimCount, 'everybody had a server, once');
+  assert.equal(tenancy.served.size, claimCount, 'every claim had a server, once');
   assert.deepEqual(tenancy.breaches, []);
 });
 
-test('claims that are deleted and made anew under their names in the storm never inherit a running machine', async () => {
+test('claims recreated under the same names in the storm never inherit a running machine', async () => {
   await using fixture = await openFixture();
   const { testenv, replicas, tenancy, nodes } = fixture;
   const claims = await claimAtOnce(testenv);
   const replacedEarly = claims.filter((_, index) => index % 5 === 0);
   const earlyReplacements = replacedEarly.map((claim) => recreate(testenv, claim));
-  await until(testenv, '20 servers are held', () => tenancy.held >= 20);
+  await until(testenv, '20 servers are bound', () => tenancy.held >= 20);
   const served = claims.filter((claim) => !replacedEarly.includes(claim) && claim.phase === 'Bound');
   const lateReplacements = served.map((claim) => recreate(testenv, claim));
   await replicas.failOver();
@@ -92,14 +92,14 @@ function claimAtOnce(testenv: Testenv): Promise<ClaimHandle[]> {
   );
 }
 
-/** Deleted, and back under its name as soon as that is free. */
+/** Deletes the claim and creates it again as soon as its name is free. */
 async function recreate(testenv: Testenv, claim: ClaimHandle): Promise<ClaimHandle> {
   await claim.delete();
   await claim.isGone();
   return testenv.claim({ image: 'registry.test/os:2', name: claim.name });
 }
 
-/** Until a figure of the tenancies is reached; they change with the servers. */
+/** Until a count of the tenancies is reached; the counts change with the servers. */
 function until(testenv: Testenv, description: string, holds: () => boolean): Promise<void> {
   return untilChanged('the storm', description, holds, (check) => testenv.servers.onChange(check), testenv.timeline);
 }

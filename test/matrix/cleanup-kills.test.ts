@@ -19,9 +19,9 @@ const startTestenv = testenvsOfFile();
 
 const faultPoints: Record<string, (testenv: Testenv, node: Node) => Promise<unknown>> = {
   'Cleanup begins': (testenv, node) => testenv.server(node).reaches('Cleanup'),
-  'the attempt is let in': (testenv, node) =>
-    testenv.server(node).until('is let in', ({ status }) => status?.cleanup?.attempt === 1),
-  'the boot is there': (testenv, node) =>
+  'the attempt is admitted': (testenv, node) =>
+    testenv.server(node).until('is admitted', ({ status }) => status?.cleanup?.attempt === 1),
+  'the boot configuration exists': (testenv, node) =>
     testenv
       .server(node)
       .until(
@@ -34,7 +34,7 @@ const faultPoints: Record<string, (testenv: Testenv, node: Node) => Promise<unkn
 };
 
 for (const [faultPoint, reach] of Object.entries(faultPoints)) {
-  test(`an operator killed when ${faultPoint} goes on, and offers nothing unclean`, async () => {
+  test(`an operator killed when ${faultPoint} completes the cleanup, and makes no unclean server Available`, async () => {
     await using opened = await startRestartingTestenv(startTestenv, {
       stepMs: 300,
       flags: [purge, '--power-polling-interval=1s'],
@@ -54,7 +54,7 @@ for (const [faultPoint, reach] of Object.entries(faultPoints)) {
 }
 
 const settingsFaultPoints: Record<string, (testenv: Testenv, node: Node) => Promise<unknown>> = {
-  'the BIOS took the reset': (testenv, node) =>
+  'the BIOS accepted the reset': (testenv, node) =>
     testenv.machine(node).until('has a reset', () => node.machine.biosReset === 'pending'),
   'the machine has started': (testenv, node) =>
     testenv.machine(node).until('runs the agent', () => node.running?.role === 'eraser'),
@@ -62,7 +62,7 @@ const settingsFaultPoints: Record<string, (testenv: Testenv, node: Node) => Prom
     testenv.machine(node).until('is restored', () => node.machine.bootOrder[0] === factoryBootOrder[0]),
 };
 for (const [faultPoint, reach] of Object.entries(settingsFaultPoints)) {
-  test(`an operator killed when ${faultPoint} leaves no setting as it was`, async () => {
+  test(`an operator killed when ${faultPoint} resets every setting`, async () => {
     await using opened = await startRestartingTestenv(startTestenv, {
       stepMs: 300,
       flags: [resetsBios, restoresBootOrder, '--power-polling-interval=1s'],
@@ -81,7 +81,7 @@ for (const [faultPoint, reach] of Object.entries(settingsFaultPoints)) {
   });
 }
 
-test('an operator that ends right after it took the server from its claim left the mark that it is unclean', async () => {
+test('an operator killed right after it cleared the claim reference leaves the mark for cleanup', async () => {
   await using testenv = await startTestenv({
     operator: 'none',
     speed: 1,
@@ -92,7 +92,7 @@ test('an operator that ends right after it took the server from its claim left t
   const { node, name, server } = await claimed(testenv);
   await first.kill();
   using seen = follow(testenv, node);
-  // What dropClaimRef writes; no status follows it.
+  // The patch of dropClaimRef; no status write follows it.
   await testenv.patchServer(name, { spec: { serverClaimRef: null, bootConfigurationRef: null, power: 'Off' } });
   assert.equal(server.now?.status?.state, 'Reserved');
   await using _second = await testenv.startOperatorProcess();

@@ -16,7 +16,7 @@ const main = fileURLToPath(import.meta.resolve('@metal/controlplane/main.ts'));
 const controlPlane = (args: string[], environment: NodeJS.ProcessEnv = {}) =>
   run(process.execPath, [main, ...args], { env: { ...process.env, ...environment } });
 
-test('a data directory keeps objects, kubeconfig and port over a kill, and serves one control plane at a time', async () => {
+test('a data directory keeps objects, kubeconfig and port after a kill, and serves one control plane at a time', async () => {
   await using data = await temporaryDirectory();
   const kubectl = async (...args: string[]) => (await controlPlane(['kubectl', '--data', data.path, ...args])).stdout;
   await using first = await startUp(['--data', data.path, '--no-controller-manager']);
@@ -35,7 +35,7 @@ test('a data directory keeps objects, kubeconfig and port over a kill, and serve
   assert.deepEqual(await processesOf(data.path), []);
 });
 
-test('garbage is collected, and a parent that is killed leaves neither processes nor files', async () => {
+test('a killed parent leaves neither processes nor files, and garbage collection works', async () => {
   await using plane = await startUp([]);
   const { kubectl: program } = await findBinaries();
   const kubectl = (...args: string[]) => run(program, ['--kubeconfig', plane.kubeconfig, ...args]);
@@ -52,14 +52,14 @@ test('garbage is collected, and a parent that is killed leaves neither processes
   assert.equal(existsSync(dirname(plane.kubeconfig)), false, 'the temporary directory is gone');
 });
 
-test('a program that ends by itself ends the command with its last words', async () => {
+test('a program that exits unexpectedly ends the command, which prints its last output', async () => {
   await using plane = await startUp(['--no-controller-manager']);
   await run('pkill', ['-KILL', '-f', `^[^ ]*kube-apiserver .*${dirname(plane.kubeconfig)}`]);
   assert.equal(await plane.ended, 1);
   assert.match(plane.errors(), /kube-apiserver ended; the end of its log/);
 });
 
-test('the exit code tells wrong usage from missing programs', async () => {
+test('the exit code distinguishes wrong usage from missing programs', async () => {
   await using empty = await temporaryDirectory();
   await assert.rejects(controlPlane(['up', '--colour']), { code: 2, stderr: /unknown option '--colour'/ });
   await assert.rejects(controlPlane(['path'], { KUBEBUILDER_ASSETS: empty.path }), { code: 3, stderr: /lacks etcd/ });
@@ -68,7 +68,7 @@ test('the exit code tells wrong usage from missing programs', async () => {
   assert.match(stdout, /Exit codes: 0/);
 });
 
-test('kubectl gets its options untouched, and its exit code is handed on', async () => {
+test('kubectl gets its options unchanged, and the command returns its exit code', async () => {
   const { stdout } = await controlPlane(['kubectl', 'version', '--client', '-o', 'json']);
   assert.equal(JSON.parse(stdout).clientVersion.gitVersion, 'v1.36.3');
   await assert.rejects(controlPlane(['kubectl', '--', 'no-such-command']), { code: 1, stderr: /unknown command/ });
@@ -115,7 +115,7 @@ async function startUp(flags: readonly string[]): Promise<Up> {
   };
 }
 
-/** Command lines of the processes that name the directory. */
+/** Command lines of the processes that contain the directory. */
 async function processesOf(directory: string): Promise<string[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
   const lines = await Promise.all(
@@ -124,7 +124,10 @@ async function processesOf(directory: string): Promise<string[]> {
   return lines.filter((line) => line.includes(directory));
 }
 
-/** The kernel tells the supervisors of a killed parent at once; they need a moment to act, and nobody is left to ask. */
+/**
+ * The kernel signals the supervisors of a killed parent at once; they need a moment to act, and no process remains to
+ * wait for.
+ */
 async function nothingRunsOn(directory: string): Promise<void> {
   const deadline = performance.now() + 10_000;
   for (;;) {

@@ -13,7 +13,7 @@ function runDemo(...args: string[]): Promise<{ code: number; stdout: string; std
   });
 }
 
-test('the demo walks the whole main path and says what it took', async () => {
+test('the demo runs the whole main path and prints the duration of each step', async () => {
   const { code, stdout, stderr } = await runDemo('--servers', '2');
   assert.equal(code, 0, stderr);
   for (const step of [
@@ -28,14 +28,14 @@ test('the demo walks the whole main path and says what it took', async () => {
   assert.match(stdout, /export KUBECONFIG=/);
 });
 
-test('a demo in which a step does not happen in time fails with the reason', async () => {
+test('a demo with a step that times out fails with the reason', async () => {
   const { code, stderr } = await runDemo('--servers', '3', '--timeout', '1');
   assert.equal(code, 1);
   assert.match(stderr, /demo: "every server is Available and off" did not happen within 1 s/);
-  assert.match(stderr, /SERVER +MANUFACTURER +STATE +POWER +REASON/, 'with what was seen last');
+  assert.match(stderr, /SERVER +MANUFACTURER +STATE +POWER +REASON/, 'with the last observed state');
 });
 
-test('a number of servers that is none is refused', async () => {
+test('an invalid number of servers is rejected', async () => {
   const { code, stderr } = await runDemo('--servers', 'many');
   assert.equal(code, 1);
   assert.match(stderr, /expected a number from 1 to 500/);

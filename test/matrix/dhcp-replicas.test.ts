@@ -16,9 +16,9 @@ import { dhcpFlags } from '../stories/dhcp-flags.ts';
 const run = promisify(execFile);
 const startTestenv = testenvsOfFile();
 
-/** The lab runs ten times as fast as the wall: long enough for a busy machine to renew in time. */
+/** The test environment runs ten times as fast as the wall clock: long enough for a busy machine to renew in time. */
 const times = { leaseMs: 60_000, renewMs: 40_000, retryMs: 2_000 };
-/** In the place of dnsmasq: understands every configuration, and then does this. */
+/** A replacement of dnsmasq that accepts every configuration and then runs the command. */
 const program = (command: string) => ['/bin/sh', '-c', `case "$*" in *--test*) exit 0;; esac; ${command}`, 'dnsmasq'];
 const portIsTaken = program('echo "dnsmasq: failed to bind DHCP server socket: Address already in use" >&2; exit 2');
 const listens = program('echo "dnsmasq[1]: started, version of a test" >&2; exec sleep 1000');
@@ -53,7 +53,7 @@ async function openFixture() {
   return { startReplica, holder, scratch: scratch.path, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-test('a replica whose dnsmasq does not come to listen steps back, and another answers', async () => {
+test('a replica whose dnsmasq cannot listen gives up its lease, and another replica answers', async () => {
   await using fixture = await openFixture();
   const broken = await fixture.startReplica('broken', portIsTaken);
   const steppedBack = broken.lines.next(/DHCP is not answered by this process any more/);
@@ -68,7 +68,7 @@ test('a replica whose dnsmasq does not come to listen steps back, and another an
   assert.deepEqual([await broken.up(), await healthy.up()], ['0', '1']);
 });
 
-test('a process that shares with nobody tries again and again, and says that it does not answer', async () => {
+test('a single process whose dnsmasq cannot listen retries and reports that it does not answer', async () => {
   await using fixture = await openFixture();
   const { lines, up } = await fixture.startReplica('alone', portIsTaken, { alone: true });
   const logLine = await lines.next(/"againInMs":30000.*ended by itself|DHCP answers known machines/);
@@ -76,7 +76,7 @@ test('a process that shares with nobody tries again and again, and says that it 
   assert.equal(await up(), '0');
 });
 
-test('of a dnsmasq that stops listening the metric tells, and of its return', async () => {
+test('metal_dhcp_up reports a dnsmasq that stops listening, and its recovery', async () => {
   await using fixture = await openFixture();
   const end = join(fixture.scratch, 'end');
   await run('mkfifo', [end]);

@@ -10,7 +10,7 @@ import { type Testenv, startTestenv } from '@metal/testenv/testenv.ts';
 import { findButane } from '@metal/project/butane.ts';
 import { compare } from 'bcryptjs';
 
-test('a server with its BMC inline is discovered with the boot configuration and secrets of v0.7.0', async () => {
+test('a server with an inline BMC is discovered with the boot configuration and secrets of v0.7.0', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'metal-template-'));
   const template = join(directory, 'template.yaml');
   const text =

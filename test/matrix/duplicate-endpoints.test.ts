@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
-// Twins get past the API server when they are created at the same moment; without the admission rules, at any moment.
+// Duplicates pass the API server when they are created at the same moment; without the admission rules, at any time.
 const startTestenv = testenvsOfFile({ admission: false });
 
-test('of two endpoints with one MAC address the first works, the second is left alone, and both say so', async () => {
+test('of two Endpoints with one MAC address only the first is acted on, and both report the duplicate', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);

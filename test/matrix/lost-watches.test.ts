@@ -19,7 +19,7 @@ after(async () => (await cluster)[Symbol.asyncDispose]());
 const connect = async (defaultFieldManager = 'first'): Promise<KubeClient> =>
   createKubeClient({ kubeconfigPath: (await cluster).kubeconfigPath, defaultFieldManager });
 
-test('a kind that may be missing holds nothing up, and is watched once somebody installs it', async () => {
+test('a missing optional kind blocks nothing, and is watched once it is installed', async () => {
   await using client = await connect();
   const caches = new CacheSet({ client, clock: createClock(1_000), log });
   const configs = caches.watch(IPXEBootConfig, { isOptional: true });
@@ -34,7 +34,7 @@ test('a kind that may be missing holds nothing up, and is watched once somebody 
   await until(configs, () => configs.get(metadata)?.spec?.kernelURL === 'k');
 });
 
-test('a watch that is lost goes on where it was', async () => {
+test('a lost watch resumes at its last resource version', async () => {
   await using client = await connect();
   await using followed = await follow(client, 'group=lost');
   await client.create(ConfigMap, map('before', {}, { group: 'lost' }));
@@ -47,7 +47,7 @@ test('a watch that is lost goes on where it was', async () => {
   assert.equal(followed.maps.size, 2);
 });
 
-test('what was deleted while nobody could watch is found missing by a new list', async () => {
+test('an object deleted during a watch outage is removed by the next list', async () => {
   await using client = await connect();
   await using followed = await follow(client, 'group=gone');
   await client.create(ConfigMap, map('kept', {}, { group: 'gone' }));

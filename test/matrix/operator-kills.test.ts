@@ -9,21 +9,21 @@ const startTestenv = testenvsOfFile();
 
 const testenvOptions = { stepMs: 200, flags: ['--power-polling-interval=1s'] };
 
-/** Moments at which the operator is killed, each told by what can be seen of the server. */
+/** Fault points at which the operator is killed, each identified by the state of the server. */
 const faultPoints: Record<string, (testenv: Testenv, node: Node) => Promise<unknown>> = {
-  'the BMC is there': (testenv, node) => testenv.bmc(node).exists(),
-  'the Server is there': (testenv, node) => testenv.server(node).exists(),
+  'the BMC exists': (testenv, node) => testenv.bmc(node).exists(),
+  'the Server exists': (testenv, node) => testenv.server(node).exists(),
   'Discovery begins': (testenv, node) => testenv.server(node).reaches('Discovery'),
   'the machine powers on for its probe': (testenv, node) =>
     testenv.machine(node).until('powers on', () => node.power !== 'Off'),
   'the probe runs': (testenv, node) =>
     testenv.machine(node).until('runs the probe', () => node.running?.role === 'probe'),
-  'the report is there': (testenv, node) => testenv.inventoryOf(node).exists(),
-  'the server is Available and on its way off': (testenv, node) => testenv.server(node).reaches('Available'),
+  'the report exists': (testenv, node) => testenv.inventoryOf(node).exists(),
+  'the server is Available and powering off': (testenv, node) => testenv.server(node).reaches('Available'),
 };
 
 for (const [faultPoint, reach] of Object.entries(faultPoints)) {
-  test(`an operator killed when ${faultPoint} goes on where it was`, async () => {
+  test(`an operator killed when ${faultPoint} continues from there`, async () => {
     await using opened = await startRestartingTestenv(startTestenv, testenvOptions);
     const { testenv, operator } = opened;
     const [node] = await testenv.addNodes({ generic: 1 });
@@ -35,12 +35,12 @@ for (const [faultPoint, reach] of Object.entries(faultPoints)) {
 
     await testenv.server(node).hasReason('Available');
     assert.deepEqual(node.powerLog.slice(-2), ['On', 'Off']);
-    assert.ok(node.powerLog.length <= 4, `at most one start more than undisturbed: ${node.powerLog.join(' ')}`);
+    assert.ok(node.powerLog.length <= 4, `at most one more start than without a kill: ${node.powerLog.join(' ')}`);
     assert.equal([...testenv.servers.all()].length, 1);
   });
 }
 
-test('a machine that gave up while no operator was there is discovered anew when its time is over', async () => {
+test('a machine that stopped booting during an operator outage is discovered again after the timeout', async () => {
   await using testenv = await startTestenv({
     operator: 'none',
     speed: 1,
@@ -90,7 +90,7 @@ for (const [faultPoint, reach] of Object.entries(claimFaultPoints)) {
   });
 }
 
-test('an operator killed while it takes a server back finishes that', async () => {
+test('an operator killed while it releases a server completes the release', async () => {
   await using testenv = await startTestenv({
     operator: 'none',
     speed: 1,

@@ -18,7 +18,7 @@ const startTestenv = testenvsOfFile();
 const command = join(fileURLToPath(new URL('../..', import.meta.url)), 'node_modules/.bin/metal-operator');
 const run = promisify(execFile);
 
-test('the process tells its health, guards its metrics, and leaves nothing behind when it is told to stop', async () => {
+test('a process serves health, protects its metrics, and leaves nothing behind when stopped', async () => {
   await using testenv = await startTestenv({
     operator: 'none',
     speed: 1,
@@ -36,7 +36,7 @@ test('the process tells its health, guards its metrics, and leaves nothing behin
 
   for (const path of ['healthz', 'readyz'])
     assert.equal((await fetch(`http://127.0.0.1:${health}/${path}`)).status, 200);
-  assert.equal((await fetchMetrics(metrics)).status, 401, 'metrics are not for everybody');
+  assert.equal((await fetchMetrics(metrics)).status, 401, 'metrics require authorization');
   assert.equal((await fetchMetrics(metrics, 'made-up')).status, 403);
   assert.equal(
     (await fetchMetrics(metrics, await testenv.tokenFor('default'))).status,
@@ -59,22 +59,22 @@ test('the process tells its health, guards its metrics, and leaves nothing behin
   assert.equal(node.bmc.openSessions, 1, 'one session for all controllers');
 
   assert.equal(await operator.stop(), 0);
-  assert.equal(node.bmc.openSessions, 0, 'it logged out');
+  assert.equal(node.bmc.openSessions, 0, 'the session was closed');
   const secrets = operator.log.filter((line) => line.includes(node.bmc.password));
   assert.deepEqual(secrets, [], 'no password is in the log');
 });
 
-test('an API server that is away at the start is waited for, until somebody says stop', async () => {
+test('a process waits for an API server that is unreachable at start, until it is stopped', async () => {
   await using apiServer = await openUnreachableApiServer();
   const operator = spawn(command, apiServer.flags, { stdio: ['ignore', 'ignore', 'inherit'] });
   const ended = once(operator, 'exit');
   await Promise.race([apiServer.isRetried, ended]);
-  assert.equal(operator.exitCode, null, 'it is still there');
+  assert.equal(operator.exitCode, null, 'the process is still running');
   operator.kill('SIGTERM');
   assert.deepEqual(await ended, [0, null]);
 });
 
-test('what Node compiled is kept for the next start, also by a process that is killed', async () => {
+test('compiled code is cached for the next start, also by a killed process', async () => {
   await using apiServer = await openUnreachableApiServer();
   const NODE_COMPILE_CACHE = join(apiServer.directory, 'compiled');
   const operator = spawn(command, apiServer.flags, { stdio: 'ignore', env: { ...process.env, NODE_COMPILE_CACHE } });
@@ -86,7 +86,7 @@ test('what Node compiled is kept for the next start, also by a process that is k
   assert.ok(kept.length > 500, `${kept.length} of some 750 files`);
 });
 
-test('a process ends when it is told to, also where nobody reads its log', async () => {
+test('a process stops on SIGTERM although its log is not read', async () => {
   await using apiServer = await openUnreachableApiServer();
   const unread = join(apiServer.directory, 'unread');
   await run('mkfifo', [unread]);
@@ -98,18 +98,18 @@ test('a process ends when it is told to, also where nobody reads its log', async
   const ended = once(operator, 'exit');
   await Promise.race([apiServer.isRetried, ended]);
   operator.kill('SIGTERM');
-  assert.deepEqual(await ended, [null, 'SIGKILL'], 'which says that its last lines were not written');
+  assert.deepEqual(await ended, [null, 'SIGKILL'], 'which shows that its last lines were not written');
 });
 
 interface UnreachableApiServer extends AsyncDisposable {
   readonly directory: string;
-  /** Of an operator that would work with it. */
+  /** Flags of an operator for this API server. */
   readonly flags: readonly string[];
-  /** As often as nobody asks who gives up. */
+  /** Resolves after enough retries to show that it does not give up. */
   readonly isRetried: Promise<void>;
 }
 
-/** An API server that ends each connection. */
+/** An API server that closes each connection. */
 async function openUnreachableApiServer(): Promise<UnreachableApiServer> {
   await using stack = new AsyncDisposableStack();
   let connections = 0;
@@ -141,7 +141,7 @@ const kubeconfigOf = (server: string): string =>
     users: [{ name: 'it', user: {} }],
   });
 
-test('a port that is taken ends the process before it has begun anything', async () => {
+test('a port in use ends the process before any controller starts', async () => {
   await using testenv = await startTestenv({ operator: 'none' });
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
@@ -162,7 +162,7 @@ test('a port that is taken ends the process before it has begun anything', async
   }
 });
 
-test('an operator that may list nothing says so, and begins as soon as it may', async () => {
+test('an operator without list permissions reports it, and starts as soon as it has them', async () => {
   const withoutRoles = ['metal-operator-manager'];
   await using testenv = await startTestenv({ operator: 'none', speed: 1, withoutRoles });
   const health = await freePort();
@@ -180,7 +180,7 @@ test('an operator that may list nothing says so, and begins as soon as it may', 
   assert.equal((await fetch(`http://127.0.0.1:${health}/readyz`)).status, 200);
 });
 
-test('two processes that elect a leader: one works, and the other takes over when it is stopped', async () => {
+test('of two processes with leader election one works, and the other takes over when the first stops', async () => {
   await using testenv = await startTestenv({
     operator: 'none',
     speed: 1,
@@ -203,7 +203,7 @@ test('two processes that elect a leader: one works, and the other takes over whe
   await testenv.server(other).hasReason('Available');
 });
 
-test('mistakes in flags end the process with one clear line', async () => {
+test('invalid flags end the process with one clear line', async () => {
   for (const [flags, message] of [
     [['--probe-os-image=x', '--probe-image=x'], /^metal-operator: the registry has no address: give --registry-url/],
     [
@@ -220,7 +220,7 @@ test('mistakes in flags end the process with one clear line', async () => {
   }
 });
 
-test('help names every option', async () => {
+test('the help lists every option', async () => {
   const { stdout } = await run(command, ['--help']);
   for (const name of ['--mac-prefixes-file', '--components', '--registry-auth', '--server-max-concurrent-reconciles'])
     assert.match(stdout, new RegExp(name));
@@ -229,7 +229,7 @@ test('help names every option', async () => {
 function fetchMetrics(port: number, token?: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    // The certificate is self-signed; who may read is what this is about.
+    // The certificate is self-signed; this test is about authorization.
     const call = request(
       { host: '127.0.0.1', port, path: '/metrics', headers, rejectUnauthorized: false, agent: false },
       (response) => {

@@ -8,7 +8,9 @@ import type { Vendor } from '@metal/simulator/profiles.ts';
 
 const startTestenv = testenvsOfFile();
 
-/** One operator after the other, each until it has seen to a newcomer: what comes last is seen last. */
+/**
+ * Starts one operator after the other, each until it has handled a new machine, which it does after the existing ones.
+ */
 async function restart(
   testenv: Testenv,
   vendors: readonly Vendor[],
@@ -22,7 +24,7 @@ async function restart(
   }
 }
 
-test('a wrong password is tried once, however often the operator restarts, and a right one at once', async () => {
+test('a wrong password of a BMC is tried once over all operator restarts, and a corrected one at once', async () => {
   await using testenv = await startTestenv({ operator: 'none', speed: 1 });
   const node = await testenv.fleet.add({ vendor: 'lenovo', password: 'another-one' });
   const first = await testenv.startOperatorProcess();
@@ -38,7 +40,7 @@ test('a wrong password is tried once, however often the operator restarts, and a
   });
   assert.equal(node.bmc.access.failedLogins, 1);
   const { resourceVersion } = (await testenv.bmc(node).exists()).metadata;
-  assert.equal(resourceVersion, metadata.resourceVersion, 'nothing new is said');
+  assert.equal(resourceVersion, metadata.resourceVersion, 'nothing new is reported');
 
   await testenv.patchSecret(node.name, { password: 'another-one' });
   await using _last = await testenv.startOperatorProcess();
@@ -47,10 +49,10 @@ test('a wrong password is tried once, however often the operator restarts, and a
   assert.equal(node.bmc.access.failedLogins, 1);
 });
 
-/** The BMCSecret may have to be converted before it is known what was rejected. */
+/** A BMCSecret may be converted first; its new version is recorded with the rejection. */
 const isRejected = ({ status }: Server) => status?.rejectedLogin !== undefined;
 
-test('of a server with its BMC inline, too, a wrong password is tried once, however often the operator restarts', async () => {
+test('a wrong password of an inline BMC is tried once over all operator restarts, and a corrected one at once', async () => {
   await using testenv = await startTestenv({ operator: 'none', speed: 1 });
   const node = await testenv.fleet.add({ vendor: 'lenovo', password: 'another-one' });
   const first = await testenv.startOperatorProcess();
@@ -66,7 +68,7 @@ test('of a server with its BMC inline, too, a wrong password is tried once, howe
   });
   assert.equal(node.bmc.access.failedLogins, 1);
   const { resourceVersion } = (await testenv.server(node).exists()).metadata;
-  assert.equal(resourceVersion, rejected.resourceVersion, 'nothing new is said');
+  assert.equal(resourceVersion, rejected.resourceVersion, 'nothing new is reported');
 
   await testenv.patchSecret(metadata.name, { password: 'another-one' });
   await using _last = await testenv.startOperatorProcess();

@@ -37,7 +37,7 @@ interface HttpResponse {
   readonly text: string;
 }
 
-/** Without the end of its body until it is finished. */
+/** Leaves out the end of its body until `finish`. */
 function beginReport(server: BootingServer, { url }: RunningRegistry, localAddress = '127.0.0.1') {
   const body = bodyOf(server);
   const headers = { authorization: `Bearer ${server.token}`, 'content-length': Buffer.byteLength(body) };
@@ -62,7 +62,7 @@ async function report(server: BootingServer, registry: RunningRegistry, localAdd
 const isBusy = ({ status, retryAfter, text }: HttpResponse): boolean =>
   status === 503 && retryAfter === '5' && text.includes('"Busy"');
 
-/** Its timers run when it is told so. */
+/** A clock whose timers fire on request. */
 function manualClock() {
   const timers = new Set<() => void>();
   const wanted = { count: Number.POSITIVE_INFINITY, reached: () => {} };
@@ -76,7 +76,7 @@ function manualClock() {
   };
   return {
     clock,
-    /** So many wait for something to happen or for their time to be over. */
+    /** Resolves when this many timers are pending. */
     waiting: (count: number) => new Promise<void>((reached) => Object.assign(wanted, { count, reached })),
     fireTimers: () => {
       for (const callback of timers) callback();
@@ -84,7 +84,7 @@ function manualClock() {
   };
 }
 
-test('machines that report to an API server that is slow wait in line, then come again, and lose nothing', async () => {
+test('reports to a slow API server are queued up to a limit, then rejected with a retry, and none is lost', async () => {
   await using relay = await ApiServerRelay.to(fixture.kubeconfigPath);
   await using client = createKubeClient({ kubeconfigPath: relay.kubeconfigPath });
   const { clock, waiting, fireTimers } = manualClock();
@@ -116,15 +116,18 @@ function untilHeld(relay: ApiServerRelay, count: number): Promise<void> {
   return promise.finally(() => watching[Symbol.dispose]());
 }
 
-test('of reports that have begun no more than 128 are read, and one address does not keep others out', async () => {
+test('at most 128 report bodies are read at a time, and one address does not block others', async () => {
   const [server, other] = [await fixture.discovering('crowded'), await fixture.discovering('elsewhere')];
   await using registry = await registryWith({});
   const pendingReports = Array.from({ length: mostBodies + 1 }, () => beginReport(server, registry));
   const responses = pendingReports.map(({ response }) => response.catch(() => 'made room' as const));
   const rejected = await Promise.race(responses);
-  assert.ok(rejected !== 'made room' && isBusy(rejected), 'one too many is told before its body is there');
+  assert.ok(
+    rejected !== 'made room' && isBusy(rejected),
+    'one report too many is rejected before its body has arrived',
+  );
 
-  assert.equal((await report(other, registry, '127.9.9.9')).status, 201, 'an address with one finds room');
+  assert.equal((await report(other, registry, '127.9.9.9')).status, 201, 'an address with only one report is served');
   for (const { finish } of pendingReports) finish();
   const ends = (await Promise.all(responses)).map((end) => (end === 'made room' ? end : end.status));
   assert.deepEqual(

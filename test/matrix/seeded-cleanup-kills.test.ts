@@ -13,12 +13,12 @@ const rackSize = 5;
 const seedCount = Number(process.env.METAL_SEEDS ?? 10);
 const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);
 
-/** So many moments of each kind lie between the deletion of a claim and the next offer; fewer are taken than there are. */
+/** At most as many fault points of each kind as occur between the deletion of a claim and the next Available. */
 const faultPointCounts: Readonly<Record<FaultPointKind, number>> = { write: 18, phase: 4, arrived: 30, answered: 30 };
 
 for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
   const seeds = Array.from({ length: Math.min(rackSize, firstSeed + seedCount - seed) }, (_, index) => seed + index);
-  test(`an operator killed on the way back at the moments of seeds ${seeds[0]} to ${seeds.at(-1)} offers nothing unclean`, async () => {
+  test(`an operator killed during the release at seeds ${seeds[0]} to ${seeds.at(-1)} makes no unclean server Available`, async () => {
     await using opened = await startRestartingTestenv(startTestenv, {
       stepMs: 100,
       eraseMs: 200,
@@ -53,7 +53,7 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
         const succeeded = [...testenv.erasures.all()].filter(
           ({ spec }) => spec.systemUUID === node.uuid.toLowerCase() && spec.state === 'Succeeded',
         );
-        assert.equal(succeeded.length, 1, 'and it was erased in one attempt that counts');
+        assert.equal(succeeded.length, 1, 'erased in one successful attempt');
         assert.ok(succeeded[0]?.status?.certificate);
       }),
     );

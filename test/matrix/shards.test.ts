@@ -18,10 +18,10 @@ import type { Node } from '@metal/simulator/fleet.ts';
 
 const startTestenv = testenvsOfFile();
 const serverCount = 12;
-/** Long enough for a machine with other work to do, where no lease has to run out. */
+/** Long enough for a busy machine, where no lease has to expire. */
 const longLeases = ['--leader-election-lease-duration=150s', '--leader-election-renew-deadline=100s'];
 
-test('replicas share the fleet; one that comes takes its part, one that goes leaves it, and no BMC hears two at once', async () => {
+test('a started replica takes its share of the fleet, a stopped one returns it, and no BMC has two owners', async () => {
   await using fixture = await openFixture({ replicas: 2, flags: longLeases });
   const { testenv, replicas, nodes, owners } = fixture;
   await fixture.untilOwnersCorrect();
@@ -41,7 +41,7 @@ test('replicas share the fleet; one that comes takes its part, one that goes lea
       .map(({ pid, since, until }) => `${pid} from ${since} until ${until}`);
     assert.ok(
       ownershipIntervals.length <= 3,
-      `${node.name} changed hands at most when somebody came or went: ${ownershipIntervals.join(', ')}`,
+      `${node.name} changed its owner at most once per start or stop: ${ownershipIntervals.join(', ')}`,
     );
   }
   const claim = await testenv.claim({ image: 'registry.test/os:1' });
@@ -49,7 +49,7 @@ test('replicas share the fleet; one that comes takes its part, one that goes lea
   assert.deepEqual(owners.breaches, []);
 });
 
-test('servers of a replica that is killed are acted on again within twenty seconds, at the default times', async () => {
+test('servers of a killed replica are acted on within twenty seconds with the default lease durations', async () => {
   await using fixture = await openFixture({ replicas: 3, flags: [] });
   const { testenv, replicas, nodes, owners } = fixture;
   const killed = [...replicas.processes.values()].find(({ pid }) => nodes.some((node) => owners.ownerOf(node) === pid));
@@ -65,14 +65,14 @@ test('servers of a replica that is killed are acted on again within twenty secon
   assert.deepEqual(owners.breaches, []);
 });
 
-test('a replica that loses the API server ends, and its BMCs hear nothing more from it once another has them', async () => {
+test('a replica isolated from the API server ends, and sends nothing to BMCs that have a new owner', async () => {
   await using stack = new AsyncDisposableStack();
   await using fixture = await openFixture({ replicas: 2 });
   const { replicas, nodes, owners } = fixture;
   const proxy = stack.use(await TcpProxy.to(Number(new URL(await serverIn(fixture.testenv.kubeconfigPath)).port)));
   const flags = [`--kubeconfig=${await kubeconfigThrough(fixture, proxy, stack)}`];
   let isolated = await replicas.start(flags);
-  // Of 130 replicas one gets none of twelve BMCs.
+  // One of 130 replicas owns none of the twelve BMCs.
   while (!nodes.some(({ name }) => ownerAmong(replicas, name) === isolated.pid)) {
     await replicas.end(isolated, 'stop');
     isolated = await replicas.start(flags);
@@ -88,7 +88,7 @@ test('a replica that loses the API server ends, and its BMCs hear nothing more f
   assert.deepEqual(owners.breaches, []);
 });
 
-test('a replica that stood still while others took over sends nothing to a BMC when it goes on', async () => {
+test('a suspended replica whose BMCs have new owners sends them nothing after it resumes', async () => {
   await using fixture = await openFixture({ replicas: 3 });
   const { replicas, nodes, owners } = fixture;
   const suspended = [...replicas.processes.values()].find(({ pid }) =>
@@ -103,11 +103,11 @@ test('a replica that stood still while others took over sends nothing to a BMC w
   assert.equal(await suspended.ended, 1);
   for (const node of nodes)
     for (const { pid, until } of owners.ownershipIntervalsAt(node))
-      assert.ok(pid !== suspended.pid || until < takenOverAt, `${node.name} heard from it`);
+      assert.ok(pid !== suspended.pid || until < takenOverAt, `${node.name} got a request from it`);
   assert.deepEqual(owners.breaches, []);
 });
 
-test('a password that a BMC rejected is not tried again by the replicas that the BMC goes to', async () => {
+test('a password rejected by a BMC is not tried again by later owners of the BMC', async () => {
   await using fixture = await openFixture({ replicas: 2, flags: longLeases });
   const { testenv, replicas } = fixture;
   const node = await testenv.fleet.add({ vendor: 'generic', password: 'another-one' });
@@ -156,16 +156,16 @@ interface Fixture extends AsyncDisposable {
   readonly nodes: readonly Node[];
   readonly replicas: Replicas;
   readonly owners: BmcOwners;
-  /** So many replicas act, and each knows all of them. */
+  /** This many replicas have published the same assignment view. */
   agreed(count: number): Promise<void>;
-  /** Each BMC was last talked to by the replica that it belongs to. */
+  /** The last request to each BMC came from its owner. */
   untilOwnersCorrect(): Promise<void>;
   untilRequestFrom(replica: OperatorProcess): Promise<void>;
-  /** The last to talk to each BMC is one of these. */
+  /** The last request to each BMC came from one of these. */
   untilRequestsOnlyFrom(replicas: readonly OperatorProcess[]): Promise<void>;
 }
 
-/** Available servers, whose BMCs are looked at all the time. */
+/** Available servers, whose BMCs are polled at a short interval. */
 async function openFixture(options: { replicas: number; flags?: readonly string[] }): Promise<Fixture> {
   await using stack = new AsyncDisposableStack();
   const service = new MachineService();
@@ -186,7 +186,7 @@ async function openFixture(options: { replicas: number; flags?: readonly string[
   const agreed = (count: number) =>
     untilChanged(
       'the leases',
-      `tell of ${count} that act together`,
+      `show ${count} replicas with one view`,
       () => areAgreed(testenv, count),
       (check) => testenv.leases.onChange(check),
       testenv.timeline,
@@ -204,17 +204,19 @@ async function openFixture(options: { replicas: number; flags?: readonly string[
     owners,
     agreed,
     untilOwnersCorrect: () =>
-      until('hear from whom they belong to', () =>
+      until('get requests from their owners', () =>
         nodes.every((node) => owners.ownerOf(node) === ownerAmong(replicas, node.name)),
       ),
     untilRequestFrom: ({ pid }) => until(`hear from ${pid}`, () => nodes.some((node) => owners.ownerOf(node) === pid)),
     untilRequestsOnlyFrom: (alive) =>
-      until('hear from those that live', () => lastPids().every((pid) => alive.some((one) => one.pid === pid))),
+      until('get requests from live replicas only', () =>
+        lastPids().every((pid) => alive.some((one) => one.pid === pid)),
+      ),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-/** Process that a BMC belongs to when all those that live act together. */
+/** Process that owns a BMC when all live replicas are members. */
 function ownerAmong(replicas: Replicas, bmcName: string): number | undefined {
   const pids = new Map(
     [...replicas.processes].map(([identity, { pid }]) => [leaseNameOf(replicaGroup, identity), pid]),
@@ -235,7 +237,7 @@ async function serverIn(kubeconfigPath: string): Promise<string> {
   return /server: "?(https:[^"\s]+)/.exec(text)?.[1] ?? assert.fail(`a server in ${kubeconfigPath}`);
 }
 
-/** The same API server over a way that can be held up. */
+/** A kubeconfig for the same API server through a proxy that can be held. */
 async function kubeconfigThrough({ testenv }: Fixture, proxy: TcpProxy, stack: AsyncDisposableStack): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'metal-shards-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));

@@ -10,7 +10,7 @@ const systems = [
 ];
 
 for (const tls of [false, true]) {
-  test(`a BMC that nobody here wrote is taken up, ${tls ? 'with its certificate verified' : 'with Basic authentication'}`, async () => {
+  test(`a BMC emulated by sushy-tools is discovered ${tls ? 'with its certificate verified' : 'with Basic authentication'}`, async () => {
     await using sushy = await startSushy({ systems, username: 'operator', password: 'opensesame', tls });
     // Real time: the service takes 1 to 11 s for a power change.
     await using testenv = await startTestenv({
@@ -30,7 +30,7 @@ for (const tls of [false, true]) {
       const server = testenv.serverOf(uuid);
       await server.reaches('Discovery');
       assert.equal(server.now?.spec.systemUUID, uuid);
-      assert.equal(server.now?.status?.manufacturer, 'Sushy Emulator', 'what it tells of the hardware is filled in');
+      assert.equal(server.now?.status?.manufacturer, 'Sushy Emulator', 'its hardware information is read');
       assert.match(server.now?.metadata.name ?? '', /^sushy-system-[01]$/);
     }
 
@@ -48,7 +48,7 @@ for (const tls of [false, true]) {
   });
 }
 
-test('a wrong password for it is told once and for all', async () => {
+test('a wrong password for sushy-tools is reported and not retried', async () => {
   await using sushy = await startSushy({ systems, username: 'operator', password: 'opensesame', tls: false });
   await using testenv = await startTestenv();
   await testenv.addBmc('sushy', { port: sushy.port, scheme: 'http', username: 'operator', password: 'guess' });

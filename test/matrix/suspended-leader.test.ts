@@ -11,10 +11,10 @@ import type { Node } from '@metal/simulator/fleet.ts';
 
 const startTestenv = testenvsOfFile();
 
-/** Longer than it takes to catch a process while it waits for an answer, and shorter than a lease. */
+/** Longer than it takes to suspend a process while it waits for a response, and shorter than a lease. */
 const responseMs = 5_000;
 
-test('a leader that stood still before a power action leaves the machine to its next tenant when it goes on', async () => {
+test('a leader suspended before a power action sends nothing to the machine of the next tenant after it resumes', async () => {
   await using fixture = await openFixture();
   const { testenv, node, owners } = fixture;
   const switchesOff = Promise.withResolvers<void>();
@@ -35,7 +35,7 @@ test('a leader that stood still before a power action leaves the machine to its 
   await untilRequested(testenv, node);
   fixture.suspend(leader);
   node.bmc.latency(0);
-  assert.deepEqual(node.powerLog, ['On', 'Off', 'On'], 'it looked before the deed, and has not done it');
+  assert.deepEqual(node.powerLog, ['On', 'Off', 'On'], 'the leader has read the state and not yet sent the action');
 
   await claim.isGone();
   await testenv.server(node).hasReason('Available');
@@ -51,7 +51,7 @@ test('a leader that stood still before a power action leaves the machine to its 
   assert.match(leader.log.join('\n'), /could not be renewed/);
   assert.equal(resetsOf(node), before, 'no power action');
   for (const { pid, until } of owners.ownershipIntervalsAt(node))
-    assert.ok(pid !== leader.pid || until < resumedAt, 'the BMC heard from it');
+    assert.ok(pid !== leader.pid || until < resumedAt, 'the BMC got a request from it');
   assert.equal(node.power, 'On');
 });
 
@@ -64,7 +64,7 @@ interface Fixture extends AsyncDisposable {
   readonly owners: BmcOwners;
   /** The first one leads, the others wait. */
   start(onLine?: (line: string) => void): Promise<OperatorProcess>;
-  /** Machines ask the others from then on. */
+  /** Machines use the other operators from then on. */
   suspend(operator: OperatorProcess): void;
 }
 
@@ -72,13 +72,13 @@ interface Fixture extends AsyncDisposable {
 async function openFixture(): Promise<Fixture> {
   await using stack = new AsyncDisposableStack();
   const service = new MachineService();
-  // A request that stood still with its process is not over for that.
+  // A request does not time out while its process is suspended.
   const testenv = stack.use(
     await startTestenv(service.testenvOptions(200, ['--bmc-call-timeout=2m', '--bmc-resync-interval=2s'])),
   );
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  // One that stands still does not hear that it is to stop.
+  // A suspended process does not handle SIGTERM.
   const killed = stack.use(new AsyncDisposableStack());
   const served = new Map<number, Disposable>();
   const owners = stack.use(new BmcOwners(testenv, [node], () => served.keys()));

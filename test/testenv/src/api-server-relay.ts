@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { parse, stringify } from 'yaml';
 import * as z from 'zod';
 
-/** What is known of a request before it goes on. */
+/** What is known of a request before it is forwarded. */
 export interface RelayedRequest {
   readonly method: string;
   /** With its query. */
@@ -22,8 +22,8 @@ interface Hold {
 }
 
 /**
- * Stands between a client and the API server, and holds what it is told to hold, as an API server does that has more to do than
- * it can. Everything else passes as it comes, watches too.
+ * A proxy between a client and the API server that holds the requests it is told to hold, like an overloaded API
+ * server. All other requests pass at once, watches too.
  *
  *   client ──HTTP, no credentials──► relay ──HTTPS, those of the kubeconfig──► API server
  */
@@ -45,7 +45,7 @@ export class ApiServerRelay implements AsyncDisposable {
     proxyServer.on('request', (incoming, response) => void this.#forward(incoming, response));
   }
 
-  /** In front of the API server that a kubeconfig of the lab's control plane leads to, as the user it names. */
+  /** A relay to the API server of a kubeconfig, with the credentials of its user. */
   static async to(path: string): Promise<ApiServerRelay> {
     await using stack = new AsyncDisposableStack();
     const config = kubeconfig.parse(parse(await readFile(path, 'utf8')));
@@ -59,23 +59,23 @@ export class ApiServerRelay implements AsyncDisposable {
     return new ApiServerRelay({ kubeconfigPath, config, proxyServer, stack: stack.move() });
   }
 
-  /** From now on; what has passed has passed. */
+  /** Holds matching requests from now on; earlier ones are not affected. */
   hold(matches: (relayedRequest: RelayedRequest) => boolean): void {
     this.#hold = { matches, release: Promise.withResolvers() };
   }
 
-  /** What is held goes on, and nothing is held any more. */
+  /** Forwards the held requests and holds no others. */
   release(): void {
     this.#hold?.release.resolve();
     this.#hold = undefined;
   }
 
-  /** Requests that are held now. */
+  /** Number of requests that are held now. */
   get held(): number {
     return this.#held.size;
   }
 
-  /** Called when a request is held, and when it no longer is. */
+  /** Called when a request is held or released. */
   onChange(watcher: () => void): Disposable {
     this.#watchers.add(watcher);
     return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
@@ -90,11 +90,11 @@ export class ApiServerRelay implements AsyncDisposable {
       await this.#waitWhileHeld(incoming, response);
       const upstreamResponse = await this.#requestUpstream(incoming, response);
       response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers);
-      // A watch says that it has begun, long before anything happens.
+      // A watch sends its headers long before the first event.
       response.flushHeaders();
       await pipeline(upstreamResponse, response);
     } catch {
-      // A connection that breaks on one side breaks on the other.
+      // A connection that breaks on one side is closed on the other.
       response.destroy();
     }
   }
@@ -115,7 +115,7 @@ export class ApiServerRelay implements AsyncDisposable {
     const { method, url = '/' } = incoming;
     const { host: _ours, ...headers } = incoming.headers;
     const upstreamRequest = request(new URL(url, this.#server), { agent: this.#agent, method, headers });
-    // A watch that its client ends is one that the API server need not go on with.
+    // When the client ends a watch, the request to the API server is aborted.
     response.once('close', () => upstreamRequest.destroy());
     const upstreamResponse = once(upstreamRequest, 'response');
     const [incomingMessage] = (await Promise.all([upstreamResponse, pipeline(incoming, upstreamRequest)]))[0];
@@ -157,7 +157,7 @@ function agentOf({ clusters: [{ cluster }], users: [{ user }] }: Kubeconfig): Ag
   });
 }
 
-/** The same names, without the credentials: those are the relay's. */
+/** The same names without credentials: the relay has them. */
 function kubeconfigTo(server: string, config: Kubeconfig): string {
   const [{ name: cluster }] = config.clusters;
   const [{ name: user }] = config.users;

@@ -4,7 +4,7 @@ import type { Peer } from '@metal/simulator/traffic.ts';
 import type { Testenv } from './testenv.ts';
 import { type OwnershipInterval, OwnershipIntervals } from './ownership-intervals.ts';
 
-/** Notes which process talks to each BMC, by looking at whose connection a request comes over; see `Reigns`. */
+/** Records which process sends requests to each BMC, by the source port of the connection; see `OwnershipIntervals`. */
 export class BmcOwners implements Disposable {
   readonly #testenv: Testenv;
   readonly #pids: () => Iterable<number>;
@@ -21,17 +21,17 @@ export class BmcOwners implements Disposable {
     );
   }
 
-  /** Of the promise that one process at a time talks to a BMC: in words, in order. */
+  /** Violations of the invariant that one process at a time owns a BMC, in order. */
   get breaches(): readonly string[] {
     return this.#ownershipIntervals.breaches;
   }
 
-  /** In the order in which they talked to the BMC. */
+  /** In the order of their requests to the BMC. */
   ownershipIntervalsAt({ name }: Node): readonly OwnershipInterval[] {
     return this.#ownershipIntervals.at(name);
   }
 
-  /** Who talked to the BMC last. */
+  /** The process with the last request to the BMC. */
   ownerOf({ name }: Node): number | undefined {
     return this.#ownershipIntervals.ownerOf(name);
   }
@@ -55,7 +55,7 @@ export class BmcOwners implements Disposable {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Looked up at the first request: whoever sent it waits for the answer, so the connection is there. */
+  /** Resolved at the first request: its sender waits for the response, so the connection exists. */
   #findPid(peer: Peer, { bmc }: Node): number | undefined {
     const known = this.#pidOf.get(peer);
     if (known !== undefined) return known;

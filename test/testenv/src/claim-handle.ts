@@ -6,7 +6,7 @@ import type { WatchedObject } from './watched-object.ts';
 export type ClaimOptions = Partial<ServerClaim['spec']> &
   Pick<ServerClaim['spec'], 'image'> & { on?: Node; name?: string };
 
-/** A claim that a story made. */
+/** A claim that a story created. */
 export class ClaimHandle {
   readonly #client: KubeClient;
   readonly #claim: ServerClaim;
@@ -38,7 +38,7 @@ export class ClaimHandle {
     return this.watched.hasReason(reason);
   }
 
-  /** Asks for deletion; `isGone` waits for it. */
+  /** Requests deletion; `isGone` waits for it. */
   async delete(): Promise<void> {
     await this.#client.delete(ServerClaim, this.#claim.metadata, { uid: this.uid });
   }

@@ -3,8 +3,8 @@ import type { KubeClient } from '@metal/kube/client/client.ts';
 type Calls = Omit<Pick<KubeClient, keyof KubeClient>, typeof Symbol.asyncDispose>;
 
 /**
- * The client, except that these calls go another way: to be counted, held up, or not answered. Of the others those that are
- * named are the client's; any other fails, so that nothing goes past who counts.
+ * The client with some calls replaced: to be counted, delayed, or failed. Of the others, the named ones are the
+ * client's; any other call fails, so that none bypasses the replacement.
  */
 export function clientWith(
   client: KubeClient,
@@ -16,7 +16,7 @@ export function clientWith(
       const other: unknown = Reflect.get(calls, name);
       if (other !== undefined) return other;
       const own: unknown = Reflect.get(client, name);
-      // What the client knows is in private fields, which only itself can reach.
+      // The client's state is in private fields, which only its own methods can read.
       if (typeof own === 'function' && others.some((known) => known === name)) return own.bind(client);
       throw new TypeError(`${String(name)} is not among the calls of this client`);
     },

@@ -14,15 +14,15 @@ import { tryFileLock } from '@metal/controlplane/file-lock.ts';
 import type { ControlPlane, ControlPlaneAccess } from '@metal/controlplane/running-control-plane.ts';
 import { poolVariable } from '@metal/project/control-plane-pool.ts';
 
-/** An API server that a test file uses and gives back. */
+/** An API server that a test file uses and returns. */
 export type Cluster = ControlPlaneAccess & AsyncDisposable;
 
-/** An API server that is empty but for the product's kinds: one of the pool of the test run, or else a new one. */
+/** An API server with the product's kinds and no objects: one of the pool of the test run, or else a new one. */
 export async function openCluster(): Promise<Cluster> {
   return (await acquireFromPool()) ?? startCluster();
 }
 
-/** The first control plane of the pool that no other file uses; none where the tests run without a pool. */
+/** The first free control plane of the pool; undefined where the tests run without a pool. */
 async function acquireFromPool(): Promise<Cluster | undefined> {
   const directories = (process.env[poolVariable] ?? '').split(':').filter((directory) => directory !== '');
   for (const directory of directories) {
@@ -30,7 +30,7 @@ async function acquireFromPool(): Promise<Cluster | undefined> {
     if (lease === undefined) continue;
     const access = await connectControlPlane(directory);
     await using client = createKubeClient({ kubeconfigPath: access.kubeconfigPath, defaultFieldManager: 'testenv' });
-    // A file that was killed left what it had.
+    // A killed test file left its objects.
     await resetCluster(client);
     return { ...access, [Symbol.asyncDispose]: () => release(access, lease) };
   }
@@ -52,7 +52,7 @@ export interface ClusterOptions {
   readonly apiServerFlags?: readonly string[];
 }
 
-/** A control plane of the caller's own, for what the pool has not: other flags, other kinds, or an API server to stop. */
+/** A separate control plane, for what the pool does not offer: other flags, other kinds, or an API server to stop. */
 export async function startCluster({
   crds = true,
   admission = crds,
@@ -86,7 +86,7 @@ async function resetCluster(client: KubeClient): Promise<void> {
     await deleteRoles(client, `${rbac}/${plural}`);
 }
 
-/** The roles that every cluster has stay; the API server makes them only when it starts. */
+/** The roles of every cluster stay; the API server creates them only when it starts. */
 async function deleteRoles(client: KubeClient, path: string): Promise<void> {
   const { items } = await client.raw<{ items: KubeObject[] }>({ method: 'GET', path });
   const installed = items.filter(({ metadata }) => metadata.labels?.['kubernetes.io/bootstrapping'] === undefined);
@@ -95,21 +95,24 @@ async function deleteRoles(client: KubeClient, path: string): Promise<void> {
   );
 }
 
-/** Deletes what a lab left: every object of our kinds, whatever finalizer it has, secrets, keys and events. */
+/**
+ * Deletes what a test environment left: every object of the product's kinds, whatever finalizer it has, secrets, keys
+ * and events.
+ */
 export async function emptyCluster(client: KubeClient): Promise<void> {
   await client.raw({ method: 'DELETE', path: '/apis/events.k8s.io/v1/namespaces/default/events' });
   for (const kind of [...kinds, Secret, Lease]) {
     const { items } = await client.list<KubeObject>(kind);
     await Promise.all(items.map((object) => discard(client, kind, object)));
   }
-  // Those of other namespaces are of Kubernetes itself.
+  // Those of other namespaces belong to Kubernetes.
   const { items } = await client.list(ConfigMap, { namespace: 'default' });
   await Promise.all(items.map((object) => discard(client, ConfigMap, object)));
 }
 
 async function discard(client: KubeClient, kind: Kind, { metadata }: KubeObject): Promise<void> {
   try {
-    // A server in maintenance is only deleted when its annotation allows that.
+    // A server in maintenance is only deleted when its annotation allows it.
     const annotations = { [operationAnnotation]: operations.allowInProgressDelete };
     if ((metadata.finalizers ?? []).length > 0 || kind === Server)
       await client.mergePatch(kind, metadata, { metadata: { finalizers: null, annotations } });

@@ -1,8 +1,8 @@
 import { createSocket } from 'node:dgram';
 
 /**
- * A DHCP client as firmware is one, without an interface of its own: it says what it is told to, and shows the answers.
- * Run as a program (in the network namespace of a client) with a list of wishes as JSON; prints the list of answers.
+ * A DHCP client like firmware, without an interface of its own: it sends the given requests and returns the answers.
+ * Run as a program (in the network namespace of a client) with a JSON list of requests; prints the list of answers.
  */
 export interface DhcpClientSpec {
   readonly mac: string;
@@ -12,13 +12,13 @@ export interface DhcpClientSpec {
   readonly userClass?: string;
   /** Option 93. */
   readonly architecture?: number;
-  /** Take the address, too. */
+  /** Accept the offered address, too. */
   readonly acceptsOffer?: boolean;
 }
 
 export interface DhcpReply {
   readonly ip: string;
-  /** Who serves files by TFTP. */
+  /** Address of the TFTP server. */
   readonly nextServer: string;
   /** Option 67, or the field of BOOTP. */
   readonly bootFile: string | undefined;
@@ -85,8 +85,8 @@ function parseReply(message: Buffer, options: Options): DhcpReply {
 }
 
 /**
- * Asks in the given order. Done when the last one is answered, and those have an address that were offered one: whoever
- * is not answered by then is not answered.
+ * Sends the requests in the given order. Complete when the last one is answered and every accepted offer has its
+ * address; a request without an answer until then counts as unanswered.
  */
 async function sendAll(specs: readonly DhcpClientSpec[]): Promise<(DhcpReply | undefined)[]> {
   const socket = createSocket({ type: 'udp4', reuseAddr: true });
@@ -127,7 +127,7 @@ async function sendAll(specs: readonly DhcpClientSpec[]): Promise<(DhcpReply | u
 }
 
 if (process.argv[1]?.endsWith('dhcp-client.ts') === true) {
-  // Written by the network of the lab.
+  // Written by `DhcpNetwork`.
   const specs = JSON.parse(process.argv[2] ?? '[]') as DhcpClientSpec[];
   const replies = await sendAll(specs);
   process.stdout.write(JSON.stringify(replies.map((reply) => reply ?? null)));

@@ -9,19 +9,17 @@ import { directoryForDnsmasq, installDnsmasqWrapper, NetworkNamespace, namespace
 const run = promisify(execFile);
 const client = fileURLToPath(new URL('dhcp-client.ts', import.meta.url));
 
-/** What the system of a machine sees of its lease: the variables that busybox hands to its script. */
+/** The lease as a machine's system sees it: the variables that busybox passes to its script. */
 export type SystemLease = Readonly<Record<string, string>>;
 
-/** Why there can be no network here; undefined if there can be one. */
+/** The reason why there can be no network here; undefined if there can be one. */
 export const dhcpNetworkBlocker = (): Promise<string | undefined> =>
   namespaceBlocker({ dnsmasq: ['--version'], busybox: ['udhcpc', '--help'] }, 'iproute2, dnsmasq-base, busybox-static');
 
-/**
- * Two network namespaces with a cable between: one for dnsmasq (192.0.2.1), one for machines. Nothing leads outside.
- */
+/** Two connected network namespaces: one for dnsmasq (192.0.2.1), one for machines. Neither has a route outside. */
 export class DhcpNetwork implements AsyncDisposable {
   readonly directory: string;
-  /** To be put before `dnsmasq`. */
+  /** Command prefix for `dnsmasq`. */
   readonly serverCommand: readonly string[];
   readonly #server: NetworkNamespace;
   readonly #clients: NetworkNamespace;
@@ -53,20 +51,23 @@ export class DhcpNetwork implements AsyncDisposable {
     return new DhcpNetwork(directory.path, [server, clients], stack.move());
   }
 
-  /** Until this is disposed, processes that look dnsmasq up in PATH find one that runs here. */
+  /** Until disposed, processes that look up dnsmasq in PATH find one that runs here. */
   installDnsmasqWrapper(): Promise<Disposable> {
     return installDnsmasqWrapper(this.#server, this.directory);
   }
 
-  /** Machines ask in the given order; undefined for those that are not answered before the last one is. */
+  /**
+   * Sends the requests of machines in the given order; undefined for those without an answer before the last one has
+   * its answer.
+   */
   async request(...specs: readonly DhcpClientSpec[]): Promise<(DhcpReply | undefined)[]> {
     const { stdout } = await this.#asClient(process.execPath, client, JSON.stringify(specs));
-    // Written by the client of the lab.
+    // Written by `dhcp-client.ts`.
     const replies = JSON.parse(stdout) as (DhcpReply | null)[];
     return replies.map((reply) => reply ?? undefined);
   }
 
-  /** A Linux system with busybox asks for an address and for option 67. */
+  /** A Linux system with busybox requests an address and option 67. */
   async requestSystemLease(mac: string): Promise<SystemLease> {
     const script = join(this.directory, 'udhcpc-script');
     await writeFile(script, '#!/bin/sh\n[ "$1" = bound ] && env\nexit 0\n', { mode: 0o755 });
@@ -81,12 +82,12 @@ export class DhcpNetwork implements AsyncDisposable {
     );
   }
 
-  /** Ends what listens for DHCP here, as a crash would. */
+  /** Kills every DHCP server in this namespace, like a crash. */
   async killServer(): Promise<void> {
     for (const id of await this.#server.processes()) process.kill(id, 'SIGKILL');
   }
 
-  /** How many dnsmasq run here; each has a child for its script. */
+  /** Number of dnsmasq processes here; each has a child for its script. */
   async countServers(): Promise<number> {
     const ids = await this.#server.processes();
     const parents = await Promise.all(ids.map((id) => parentOf(id)));
@@ -108,7 +109,7 @@ export class DhcpNetwork implements AsyncDisposable {
     const [program = '', ...args] = [...this.#clients.commandPrefix, ...command];
     return run(program, args, {
       timeout: 40_000,
-      // What a script prints of its environment is then what busybox said.
+      // The script prints its environment, which busybox has set.
       env: { PATH: process.env.PATH },
     });
   }

@@ -4,18 +4,18 @@ import type { Node } from '@metal/simulator/fleet.ts';
 import type { Testenv } from './testenv.ts';
 import { isAbout } from './fault-points.ts';
 
-/** What two runs are compared by: everything that neither time nor chance gives. */
+/** The state by which two runs are compared: everything that depends on neither time nor chance. */
 export interface EndState {
   /** By kind and name. */
   readonly objects: Readonly<Record<string, unknown>>;
   readonly machine: {
     readonly powerLog: readonly string[];
     /**
-     * What each start was told, where it came from and how it ended. Whoever lost the answer to its report with the operator
-     * reports again until it is switched off: the report was taken all the same.
+     * Override, source and result of each start. A probe that lost the response to its report in a kill reports again
+     * until it is powered off: the report was accepted nevertheless.
      */
     readonly boots: readonly string[];
-    /** An override that nobody consumed would surprise the next start. */
+    /** An override that no start consumed would affect the next start. */
     readonly override: string | undefined;
   };
 }
@@ -42,7 +42,7 @@ export function endStateOf(testenv: Testenv, node: Node): EndState {
   };
 }
 
-/** Names and keys of the secrets that were made for the machine. */
+/** Names and keys of the secrets that were created for the machine. */
 export async function secretsOf(testenv: Testenv, node: Node): Promise<string[]> {
   const { items } = await testenv.client.list(Secret);
   return items
@@ -58,7 +58,7 @@ export async function secretsOf(testenv: Testenv, node: Node): Promise<string[]>
 
 const uidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const timePattern = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
-/** Versions, who wrote what when, and the digest of a report that tells its time. */
+/** Versions, field managers, and the digest of a report that contains a time. */
 const volatileFields = new Set([
   'uid',
   'resourceVersion',
@@ -88,14 +88,14 @@ function withoutVolatileFields(value: unknown, node: Node): unknown {
 }
 
 /**
- * Written down together with the step that follows them, or after 30 s (services/boot/src/boot-progress-recorder.ts): a boot service that is
- * killed in between takes them along.
+ * Written together with the step that follows them, or after 30 s (services/boot/src/boot-progress-recorder.ts): a boot
+ * service killed in between loses them.
  */
 const unflushedSteps = new Set(['script', 'kernel', 'initrd']);
 
 /**
- * The goal without those steps on the way that a killed boot service has taken along, and with the discoveries that were
- * repeated; everything else has to be there.
+ * The expected state without the intermediate steps that a killed boot service has lost, and with repeated discoveries;
+ * everything else must be equal.
  */
 export function tolerateLostWrites(goal: EndState, state: EndState): EndState {
   const repeats = repeatedDiscoveries(goal, state);
@@ -111,8 +111,8 @@ export function tolerateLostWrites(goal: EndState, state: EndState): EndState {
 }
 
 /**
- * A machine whose start was not written down before the operator was killed, and that has reported and is off when the next one
- * looks, is taken for one that never ran: its report is not believed, and it is discovered anew.
+ * A machine that has reported and is off when the next operator starts, and whose start a killed operator did not
+ * record, counts as never started: its report is rejected, and it is discovered again.
  */
 export function repeatedDiscoveries(goal: EndState, state: EndState): string[] {
   const [first] = goal.machine.boots;
@@ -131,7 +131,7 @@ function withoutLost(goal: unknown, state: unknown): unknown {
   return Object.fromEntries(members);
 }
 
-/** Boot configurations alone have steps, and of one shape. */
+/** // Boot configurations alone have steps, and of one shape. */
 function stepsLeft(goal: unknown, state: unknown): unknown[] {
   const [wanted, written] = [goal, state ?? []] as { name: string }[][];
   const names = new Set(written?.map(({ name }) => name));
@@ -139,8 +139,9 @@ function stepsLeft(goal: unknown, state: unknown): unknown[] {
 }
 
 /**
- * Said only by who was there: that a power change is over, by who saw it begin; that a boot was prepared, by who saw it
- * wait; that the script was fetched, by a boot service that lived until it had something better to write down.
+ * Reported only by a process that saw both ends: the end of a power change, by the process that saw its begin; a
+ * prepared boot, by the process that saw it pending; a fetched script, by a boot service that lived until the next
+ * write.
  */
 const transientConditions = new Set([
   'PoweringOn=False/NotPoweringOn',

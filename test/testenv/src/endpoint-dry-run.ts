@@ -11,8 +11,8 @@ interface DryRunEndpoint {
 }
 
 /**
- * Asks whether an Endpoint would be created, which it is not, until the API server refuses it: it hears of what it
- * refuses by through a watch of its own, and tells nobody when. Resolves with the words of the refusal.
+ * Sends dry-run creations of an Endpoint until the API server rejects one: its admission rules read their parameters
+ * from a watch of their own, without a sign of their state. Resolves with the message of the rejection.
  */
 export async function untilRejected(client: KubeClient, endpoint: DryRunEndpoint): Promise<string> {
   return untilOutcome('refused', endpoint, async () => rejectionOf(client, endpoint));

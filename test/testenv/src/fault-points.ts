@@ -4,7 +4,7 @@ import type { Node } from '@metal/simulator/fleet.ts';
 import type { Change } from '@metal/kube/cache/store.ts';
 import type { Testenv } from './testenv.ts';
 
-/** What moments are counted by: writes to the API, changes of state, requests to the BMC before and after the answer. */
+/** Kinds of fault points: writes to the API, changes of state, requests to the BMC before and after the response. */
 export const faultPointKinds = ['write', 'phase', 'arrived', 'answered'] as const;
 export type FaultPointKind = (typeof faultPointKinds)[number];
 
@@ -16,19 +16,19 @@ export interface FaultPoint {
 
 type Counts = Readonly<Record<FaultPointKind, number>>;
 
-/** The golden ratio spreads consecutive seeds evenly over the whole way, however many of them there are. */
+/** The golden ratio spreads consecutive seeds evenly over the whole run, for any number of seeds. */
 const goldenRatio = 0.618_033_988_749_895;
 
-/** The same seed gives the same moment, for a way that has so many moments of each kind. */
+/** The same seed gives the same fault point, for a run with these numbers of each kind. */
 export function faultPointOf(seed: number, counts: Counts): FaultPoint {
   const kind =
     faultPointKinds[createHash('sha256').update(`kind ${seed}`).digest().readUInt8() % faultPointKinds.length];
-  if (kind === undefined) throw new RangeError(`no kind of moment for seed ${seed}`);
+  if (kind === undefined) throw new RangeError(`no kind of fault point for seed ${seed}`);
   const fraction = (seed * goldenRatio) % 1;
   return { kind, number: 1 + Math.floor(fraction * counts[kind]) };
 }
 
-/** Counts what happens around one machine, and calls at the moment that was asked for. */
+/** Counts the events of one machine, and calls the listener at the requested fault point. */
 export class FaultPointWatch implements Disposable {
   readonly counts: Record<FaultPointKind, number> = { write: 0, phase: 0, arrived: 0, answered: 0 };
   readonly #node: Node;
@@ -45,12 +45,12 @@ export class FaultPointWatch implements Disposable {
     ];
   }
 
-  /** Calls once, synchronously, when the moment comes. */
+  /** Calls once, synchronously, at the fault point. */
   at(faultPoint: FaultPoint, call: () => void): void {
     this.#pending = { faultPoint, call };
   }
 
-  /** Calls now if the moment has not come on the whole way. */
+  /** Calls now if the run did not reach the fault point. */
   fireIfPending(): void {
     const pending = this.#pending;
     this.#pending = undefined;

@@ -5,13 +5,13 @@ import type { Backend } from './machine-service.ts';
 
 export interface ProcessOnFreePorts {
   readonly process: OperatorProcess;
-  /** Where it listens itself, whatever address machines are told. */
+  /** Addresses on which the process itself listens, whatever addresses machines get. */
   readonly backend: Backend;
 }
 
 /**
- * An operator process of the lab that listens on ports of its own, beside others. Somebody else may bind a port between the
- * moment in which it was free and ours: then others are tried.
+ * An operator process that listens on free ports, beside others. Another process may bind a port between its choice and
+ * its use: then other ports are tried.
  */
 export async function startOnFreePorts(
   testenv: Testenv,

@@ -17,7 +17,7 @@ export interface ImageRegistryOptions {
 /** Bytes by media type, in order. */
 export type LayerSpec = readonly (readonly [mediaType: string, bytes: Buffer])[];
 
-/** A registry that nobody here wrote: that of the distribution project, on files in a temporary directory. */
+/** The registry of the distribution project, with its files in a temporary directory. */
 export class ImageRegistry implements AsyncDisposable {
   /** Host and port, as in references. */
   readonly host: string;
@@ -70,14 +70,14 @@ export class ImageRegistry implements AsyncDisposable {
     return digestOf(Buffer.from(body));
   }
 
-  /** Changes what is stored under a digest, as a failing disk does. */
+  /** Changes the content stored under a digest, like a failing disk. */
   async damage(digest: string, bytes: Buffer): Promise<void> {
     const hex = digest.slice('sha256:'.length);
     const blobs = join(this.#directory, 'data/docker/registry/v2/blobs/sha256');
     await writeFile(join(blobs, hex.slice(0, 2), hex, 'data'), bytes);
   }
 
-  /** As if it had crashed. */
+  /** Kills it, like a crash. */
   async kill(): Promise<void> {
     await this.#child.kill();
   }

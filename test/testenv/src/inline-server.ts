@@ -3,7 +3,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { Testenv } from './testenv.ts';
 
-/** A Server as a person writes it who has no BMC object: the BMC stands inline. */
+/** Creates a Server with an inline BMC, as a user without a BMC object writes it. */
 export async function addInlineServer(
   testenv: Testenv,
   node: Node,

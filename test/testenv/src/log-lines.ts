@@ -3,7 +3,7 @@ import { type Logger, pino } from 'pino';
 
 const timeoutMs = 120_000;
 
-/** A log that a test can wait on: what a program says of itself is the only way to know how far it is. */
+/** A log that a test can wait on: some progress of a program is visible only in its log. */
 export class LogLines {
   readonly log: Logger;
   readonly #lines: string[] = [];
@@ -19,12 +19,12 @@ export class LogLines {
     this.log = pino({ level: 'debug' }, stream);
   }
 
-  /** Resolves with the next line from now on that matches; fails with all lines after a while. */
+  /** Resolves with the next line from now on that matches; fails with all lines after a timeout. */
   next(pattern: RegExp): Promise<string> {
     return this.#wait(String(pattern), (line) => pattern.test(line));
   }
 
-  /** Resolves when the condition holds; it is looked at with each line. */
+  /** Resolves when the condition holds; it is checked with each line. */
   async until(holds: () => boolean): Promise<void> {
     if (!holds()) await this.#wait(String(holds), holds);
   }
@@ -34,7 +34,7 @@ export class LogLines {
     const listener = (line: string) => matches(line) && resolve(line);
     this.#listeners.add(listener);
     const timer = setTimeout(
-      () => reject(new Error(`nothing in the log fits ${description}:\n${this.#lines.join('')}`)),
+      () => reject(new Error(`no log line matches ${description}:\n${this.#lines.join('')}`)),
       timeoutMs,
     );
     try {

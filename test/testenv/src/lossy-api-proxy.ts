@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { KubeConfig } from '@kubernetes/client-node';
 
-/** An operator that goes this way reaches the real API server, but not everything comes back. */
+/** A proxy to the real API server that loses some responses and watch events. */
 export class LossyApiProxy implements AsyncDisposable {
   readonly kubeconfigPath: string;
   readonly #proxyServer: Server;
@@ -30,7 +30,7 @@ export class LossyApiProxy implements AsyncDisposable {
     this.#proxyServer.on('request', (incoming, outgoing) => void this.#forward(incoming, outgoing));
   }
 
-  /** A road for whom the kubeconfig is; the one of the road names nobody. */
+  /** A kubeconfig for the proxy with the user of the given one; the proxy's own has no user. */
   static async open(kubeconfigPath: string): Promise<LossyApiProxy> {
     const config = new KubeConfig();
     config.loadFromFile(kubeconfigPath);
@@ -40,13 +40,13 @@ export class LossyApiProxy implements AsyncDisposable {
     const proxyServer = createServer();
     await new Promise<void>((resolve) => proxyServer.listen(0, '127.0.0.1', resolve));
     const { port } = proxyServer.address() as AddressInfo; // it listens on a port
-    const path = join(await mkdtemp(join(tmpdir(), 'metal-road-')), 'kubeconfig.json');
+    const path = join(await mkdtemp(join(tmpdir(), 'metal-lossy-')), 'kubeconfig.json');
     const server = `http://127.0.0.1:${port}`;
-    // Without TLS it is only used where nothing is to be verified.
-    const cluster = { name: 'road', cluster: { server, 'insecure-skip-tls-verify': true } };
-    const context = { name: 'road', context: { cluster: 'road', user: 'road' } };
-    const users = [{ name: 'road', user: {} }];
-    const kubeconfig = { clusters: [cluster], contexts: [context], users, 'current-context': 'road' };
+    // Plain HTTP is only used where nothing is to be verified.
+    const cluster = { name: 'proxy', cluster: { server, 'insecure-skip-tls-verify': true } };
+    const context = { name: 'proxy', context: { cluster: 'proxy', user: 'proxy' } };
+    const users = [{ name: 'proxy', user: {} }];
+    const kubeconfig = { clusters: [cluster], contexts: [context], users, 'current-context': 'proxy' };
     await writeFile(path, JSON.stringify(kubeconfig));
     return new LossyApiProxy({
       kubeconfigPath: path,
@@ -56,12 +56,12 @@ export class LossyApiProxy implements AsyncDisposable {
     });
   }
 
-  /** The next request like that is carried out, and its answer is lost. */
+  /** The next matching request is executed, and its response is lost. */
   dropNextResponse(dropsResponse: (method: string, body: string) => boolean): void {
     this.#dropsResponse = dropsResponse;
   }
 
-  /** Watches of Servers tell nothing until disposed. */
+  /** Until disposed, watches of Servers deliver nothing. */
   pauseServerWatches(): Disposable {
     this.#isPaused = true;
     for (const watch of this.#watches) watch.pause();

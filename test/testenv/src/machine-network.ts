@@ -12,19 +12,19 @@ import {
 
 const run = promisify(execFile);
 
-/** Why there can be no network of machines here; undefined if there can be one. */
+/** The reason why there can be no network of machines here; undefined if there can be one. */
 export const machineNetworkBlocker = (): Promise<string | undefined> =>
   namespaceBlocker({ dnsmasq: ['--version'] }, 'iproute2, dnsmasq-base');
 
 /**
- * A switch that machines in QEMU are plugged into. It is in a network namespace, with dnsmasq, and this host has a cable
- * into it. Nothing else leads in or out.
+ * A switch for machines in QEMU, in a network namespace with dnsmasq and connected to this host. It has no other route
+ * in or out.
  *
  *     this host ──cable── switch ──ports── machines
  *     .1                  .2, dnsmasq      .100 to .199
  */
 export class MachineNetwork implements AsyncDisposable {
-  /** Address under which machines reach what listens on this host. */
+  /** Address of this host for machines. */
   readonly host: string;
   /** Flags of an operator that answers DHCP here. */
   readonly dhcpFlags: readonly string[];
@@ -47,7 +47,7 @@ export class MachineNetwork implements AsyncDisposable {
 
   static async open(): Promise<MachineNetwork> {
     await using stack = new AsyncDisposableStack();
-    // Of the networks that are set aside for tests of equipment (RFC 2544): runs beside one another do not meet.
+    // Of the networks reserved for benchmarks (RFC 2544): simultaneous runs do not collide.
     const network = `198.${randomInt(18, 20)}.${randomInt(256)}`;
     const directory = stack.use(await directoryForDnsmasq());
     const suffix = randomSuffix();

@@ -1,12 +1,12 @@
-/** Where one replica of the operator serves machines. */
+/** Addresses under which one replica of the operator serves machines. */
 export interface Backend {
   readonly boot: string;
   readonly registry: string;
 }
 
 /**
- * The addresses that machines know, in front of whichever operator processes live: what a Kubernetes Service is for.
- * Give its `fetch` to the fleet. While nobody is behind it a request waits, as a connection without an answer does.
+ * Stable addresses for machines, in front of the live operator processes, like a Kubernetes Service.
+ * The fleet uses its `fetch`. A request waits while there is no backend, like a connection without a response.
  */
 export class MachineService {
   readonly #backends: Backend[] = [];
@@ -25,15 +25,16 @@ export class MachineService {
   };
 
   /**
-   * A lab for operators that are processes: in real time, with machines behind this service that take so long for each
-   * step. Their firmware looks again: nobody waits half an hour for one that came while all operators were gone.
+   * Options of a test environment for operator processes: in real time, with machines behind this service whose steps
+   * take this long. Their firmware retries often: no test waits half an hour for a machine that started while no
+   * operator was running.
    */
   testenvOptions(stepMs: number, flags: readonly string[] = []) {
     const fleet = { powerOnMs: stepMs, powerOffMs: stepMs, bootMs: stepMs, bootRetryMs: 5_000, fetch: this.fetch };
     return { operator: 'none', speed: 1, flags, fleet } as const;
   }
 
-  /** The replica takes its share of the requests until disposed. */
+  /** The replica gets its share of the requests until disposed. */
   add(addresses: Backend, backend: Backend): Disposable {
     this.#addresses = addresses;
     this.#backends.push(backend);

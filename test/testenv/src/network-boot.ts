@@ -4,11 +4,11 @@ import { text } from 'node:stream/consumers';
 import { ProcessUsage } from '@metal/process/process-usage.ts';
 import { type OperatorProcess, startOperatorProcess } from '@metal/project/operator-process.ts';
 
-/** The boot service as a process of its own, of which the memory can be measured. */
+/** The boot service as a separate process whose memory can be measured. */
 export interface BootProcess extends AsyncDisposable {
   readonly url: string;
   readonly log: OperatorProcess['log'];
-  /** The most memory it ever had, as the kernel counts it. */
+  /** Its peak memory, as counted by the kernel. */
   peakBytes(): Promise<number>;
   /** Processor time it has used so far. */
   cpuSeconds(): Promise<number>;
@@ -41,11 +41,11 @@ export async function startBootProcess(kubeconfigPath: string, flags: readonly s
 /** A machine as the boot service sees it. */
 export interface NetworkMachine {
   readonly uuid: string;
-  /** Where it asks from; any of 127.0.0.0/8. */
+  /** Its source address; any of 127.0.0.0/8. */
   readonly address?: string;
 }
 
-/** What a firmware loads, in order: the bytes of each file of its script, and of the ignition if there is one. */
+/** Downloads of a firmware, in order: the size of each file of its script, and of the ignition if there is one. */
 export async function bootOverNetwork(url: string, machine: NetworkMachine): Promise<Record<string, number>> {
   const loaded: Record<string, number> = {};
   for (const file of await filesOfScript(url, machine))
@@ -53,7 +53,7 @@ export async function bootOverNetwork(url: string, machine: NetworkMachine): Pro
   return loaded;
 }
 
-/** Where kernel, initrd and ignition are, by the script of the machine. */
+/** URLs of kernel, initrd and ignition in the script of the machine. */
 export async function filesOfScript(url: string, { uuid, address }: NetworkMachine): Promise<string[]> {
   const script = await text(await fetchUrl(`${url}/ipxe/${uuid}`, address));
   const files = [/^kernel (\S+)/m, /^initrd (\S+)/m, /ignition\.config\.url=(\S+)/].flatMap(
@@ -69,7 +69,7 @@ async function sizeOf(url: string, address: string | undefined): Promise<number>
   return bytes;
 }
 
-/** Over a connection of its own, as firmware does. */
+/** Over a connection of its own, like firmware. */
 async function fetchUrl(url: string, localAddress: string | undefined): Promise<IncomingMessage> {
   const request = get(url, { agent: false, ...(localAddress === undefined ? {} : { localAddress }) });
   const [response] = (await once(request, 'response')) as [IncomingMessage]; // what the event carries

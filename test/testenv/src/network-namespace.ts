@@ -9,7 +9,7 @@ const run = promisify(execFile);
 
 export const randomSuffix = (): string => randomBytes(3).toString('hex');
 
-/** Why no network namespaces can be had here, and these programs in them; undefined if they can. */
+/** The reason why network namespaces with these programs are not available; undefined if they are. */
 export async function namespaceBlocker(
   programs: Readonly<Record<string, readonly string[]>>,
   packages: string,
@@ -30,7 +30,7 @@ export async function namespaceBlocker(
   }
 }
 
-/** A network namespace of its own; what is in it goes with it. */
+/** A network namespace of its own; disposing deletes it with its contents. */
 export class NetworkNamespace implements AsyncDisposable {
   readonly name: string;
 
@@ -44,12 +44,12 @@ export class NetworkNamespace implements AsyncDisposable {
     return new NetworkNamespace(name);
   }
 
-  /** What comes before the words of a command that is to run here. */
+  /** Command prefix to run a command in this namespace. */
   get commandPrefix(): readonly string[] {
     return ['ip', 'netns', 'exec', this.name];
   }
 
-  /** `ip` with these words, in here. */
+  /** Runs `ip` with these arguments in this namespace. */
   async ip(args: string): Promise<void> {
     await run('ip', ['-n', this.name, ...args.split(' ')]);
   }
@@ -67,7 +67,7 @@ export class NetworkNamespace implements AsyncDisposable {
   }
 }
 
-/** A directory that dnsmasq, which reads as somebody who is not root, can get into. */
+/** A directory that dnsmasq, which does not read as root, can access. */
 export async function directoryForDnsmasq(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'metal-dhcp-'));
   await chmod(path, 0o755);
@@ -76,7 +76,7 @@ export async function directoryForDnsmasq(): Promise<AsyncDisposable & { readonl
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** A process looks its dnsmasq up in PATH; until this is disposed it finds one that runs in the namespace. */
+/** A process looks up dnsmasq in PATH; until disposed it finds one that runs in the namespace. */
 export async function installDnsmasqWrapper(
   { commandPrefix }: NetworkNamespace,
   directory: string,

@@ -1,4 +1,4 @@
-/** Requests of one process to one BMC, one after the other without anybody between them. */
+/** Consecutive requests of one process to one BMC, without requests of another process between them. */
 export interface OwnershipInterval {
   readonly pid: number;
   readonly since: number;
@@ -14,13 +14,13 @@ export interface BmcRequestEvent {
 }
 
 /**
- * Which process talks to each BMC, from requests in the order in which they were heard; and whatever breaks the promise
- * that it is one at a time: a request that arrives while another process, which lives, waits for an answer.
+ * The owner process of each BMC over time, from requests in the order of their arrival; and violations of the invariant
+ * that there is one owner at a time: a request that arrives while another live process waits for a response.
  */
 export class OwnershipIntervals {
-  /** In words, in order. */
+  /** As messages, in order. */
   readonly breaches: string[] = [];
-  /** BMCs where the promise was broken. */
+  /** BMCs with a violation. */
   readonly shared = new Set<string>();
   readonly #isAlive: (pid: number, at: number) => boolean;
   readonly #byBmc = new Map<string, OwnershipInterval[]>();
@@ -30,17 +30,17 @@ export class OwnershipIntervals {
     this.#isAlive = isAlive;
   }
 
-  /** In the order in which they talked to the BMC. */
+  /** In the order of their requests to the BMC. */
   at(bmc: string): readonly OwnershipInterval[] {
     return this.#byBmc.get(bmc) ?? [];
   }
 
-  /** Who talked to the BMC last. */
+  /** The process with the last request to the BMC. */
   ownerOf(bmc: string): number | undefined {
     return this.at(bmc).at(-1)?.pid;
   }
 
-  /** BMCs that anybody has talked to. */
+  /** BMCs with at least one request. */
   bmcs(): Iterable<string> {
     return this.#byBmc.keys();
   }
@@ -52,7 +52,8 @@ export class OwnershipIntervals {
     if (event === 'answered') return;
     this.#extend(bmc, pid, at);
     for (const [other, count] of waiting)
-      if (other !== pid && count > 0 && this.#isAlive(other, at)) this.#breach(bmc, `${pid} asks while ${other} does`);
+      if (other !== pid && count > 0 && this.#isAlive(other, at))
+        this.#breach(bmc, `${pid} sends a request while ${other} waits for a response`);
   }
 
   #extend(bmc: string, pid: number, at: number): void {
@@ -70,13 +71,13 @@ export class OwnershipIntervals {
 }
 
 export interface Takeover {
-  /** Of each BMC that the process had and that another one has talked to since, from its end until then. */
+  /** For each BMC that the process had and another one has taken over, the time from its end until the takeover. */
   readonly afterMs: ReadonlyMap<string, number>;
-  /** BMCs that nobody has talked to since. */
+  /** BMCs without a request since then. */
   readonly abandoned: readonly string[];
 }
 
-/** How long BMCs that a process was the last to talk to were left alone after it had ended. */
+/** How long the BMCs last owned by a process got no request after it had ended. */
 export function takeoverFrom(ownershipIntervals: OwnershipIntervals, pid: number, endedAt: number): Takeover {
   const afterMs = new Map<string, number>();
   const abandoned: string[] = [];

@@ -13,13 +13,13 @@ const ruleFile = z.object({
   }),
 });
 
-/** A query that Prometheus is to answer, and who asks it. */
+/** A query for Prometheus and its source. */
 export interface Query {
   readonly of: string;
   readonly expression: string;
 }
 
-/** Every query of the Grafana dashboard, with a definite time in the place of Grafana's variable. */
+/** Every query of the Grafana dashboard, with a fixed duration instead of Grafana's variable. */
 export async function dashboardQueries(): Promise<Query[]> {
   const text = await readFile(new URL('deploy/grafana/metal-operator.json', root), 'utf8');
   const { panels } = dashboardFile.parse(JSON.parse(text));
@@ -35,6 +35,9 @@ export async function alertQueries(): Promise<Query[]> {
   return groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => ({ of: `alert ${alert}`, expression: expr })));
 }
 
-/** Names of metrics in a query: ours, and words of three parts, which no function or label of ours has. */
+/**
+ * Names of metrics in a query: those of this product, and identifiers with three parts, which no function or label here
+ * has.
+ */
 export const metricsIn = ({ expression }: Query): string[] =>
   expression.replaceAll(/"[^"]*"/g, '').match(/\bmetal_\w+\b|\b[a-z]+(?:_[a-z]+){2,}\b|\bworkqueue_\w+\b/g) ?? [];

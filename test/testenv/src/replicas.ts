@@ -10,7 +10,7 @@ interface Replica {
   readonly served: Disposable;
 }
 
-/** Short, so that a story sees several changes of leadership, and long enough for a machine with other work to do. */
+/** Short, so that a story has several changes of leadership, and long enough for a busy machine. */
 export const electionFlags = [
   '--leader-elect',
   '--leader-election-lease-duration=12s',
@@ -18,13 +18,13 @@ export const electionFlags = [
   '--leader-election-retry-period=500ms',
 ];
 
-/** Operator processes that elect a leader and serve machines together, as a Deployment behind a Service. */
+/** Operator processes that elect a leader and serve machines together, like a Deployment behind a Service. */
 export class Replicas implements AsyncDisposable {
   readonly #testenv: Testenv;
   readonly #service: MachineService;
   readonly #replicas = new Set<Replica>();
   readonly #flags: readonly string[];
-  /** In the place of one that ended: without waiting for these, one would come up in the next story. */
+  /** Pending replacements of ended replicas: awaited, as otherwise one would start in the next story. */
   readonly #starting = new Set<Promise<unknown>>();
   #isDisposed = false;
   /** Changes of leadership by SIGKILL so far. */
@@ -36,7 +36,7 @@ export class Replicas implements AsyncDisposable {
     this.#flags = flags;
   }
 
-  /** Those that live, by name on the lease. */
+  /** Live replicas by their identity in the lease. */
   get processes(): ReadonlyMap<string, OperatorProcess> {
     return new Map([...this.#replicas].map(({ process }) => [process.identity, process]));
   }
@@ -50,7 +50,7 @@ export class Replicas implements AsyncDisposable {
     return process;
   }
 
-  /** SIGKILL for the one that leads; another one starts in its place. Resolves when somebody else leads. */
+  /** Kills the leader with SIGKILL; a replacement starts. Resolves when another replica leads. */
   async failOver(): Promise<void> {
     const leader = await this.#leader();
     this.#testenv.timeline.note(`replica ${leader.process.identity} is killed`);
@@ -62,7 +62,7 @@ export class Replicas implements AsyncDisposable {
     this.#testenv.timeline.note(`replica ${next.process.identity} leads`);
   }
 
-  /** It ends for good, in whatever way; nobody starts in its place. */
+  /** Ends the replica without a replacement. */
   async end({ identity }: OperatorProcess, action: 'kill' | 'stop'): Promise<void> {
     const replica = [...this.#replicas].find(({ process }) => process.identity === identity);
     if (replica === undefined) return;
@@ -71,7 +71,7 @@ export class Replicas implements AsyncDisposable {
     await replica.process[action]();
   }
 
-  /** Should it end by itself, nobody starts in its place. */
+  /** The replica is expected to exit by itself and gets no replacement. */
   expectExit({ identity }: OperatorProcess): void {
     const replica = [...this.#replicas].find(({ process }) => process.identity === identity);
     if (replica !== undefined) this.#forget(replica);
@@ -90,7 +90,7 @@ export class Replicas implements AsyncDisposable {
     replica.served[Symbol.dispose]();
   }
 
-  /** One that lost its lease ends, and is started again as the kubelet would. */
+  /** A replica that lost its lease ends, and is restarted as by the kubelet. */
   #onExit(replica: Replica, code: number | null): void {
     if (this.#isDisposed || !this.#replicas.has(replica)) return;
     this.#testenv.timeline.note(
@@ -98,12 +98,12 @@ export class Replicas implements AsyncDisposable {
     );
     this.#forget(replica);
     const starting = this.start()
-      .catch((error: unknown) => this.#testenv.timeline.note(`no replica in its place: ${String(error)}`))
+      .catch((error: unknown) => this.#testenv.timeline.note(`no replacement replica: ${String(error)}`))
       .finally(() => this.#starting.delete(starting));
     this.#starting.add(starting);
   }
 
-  /** Waits until the lease names a replica that lives. */
+  /** Waits until the lease names a live replica. */
   async #leader(): Promise<Replica> {
     const { leases, timeline } = this.#testenv;
     const find = () => {
@@ -111,9 +111,9 @@ export class Replicas implements AsyncDisposable {
       return [...this.#replicas].find(({ process }) => process.identity === holder);
     };
     const follow = (check: () => void) => leases.onChange(check);
-    await untilChanged('the lease', 'is held by a replica that lives', () => find() !== undefined, follow, timeline);
+    await untilChanged('the lease', 'is held by a live replica', () => find() !== undefined, follow, timeline);
     const found = find();
-    if (found === undefined) throw new Error('the lease changed hands again at once');
+    if (found === undefined) throw new Error('the lease changed its holder again at once');
     return found;
   }
 }

@@ -8,16 +8,16 @@ export interface RestartingTestenv extends AsyncDisposable {
 }
 
 export interface RestartingTestenvOptions {
-  /** Machines take so long for each step. */
+  /** Duration of each step of a machine. */
   readonly stepMs: number;
-  /** And so long to erase their disks; as for any other step, if left out. */
+  /** Duration of an erasure; by default that of any other step. */
   readonly eraseMs?: number;
   readonly flags: readonly string[];
 }
 
 /**
- * A lab in real time with one operator that can be killed. What machines ask for while it is away waits for the next
- * one; where it is refused, firmware looks again, as an operator may take longer to start than firmware tries.
+ * A test environment in real time with one operator that can be killed. While it is down, requests of machines wait for
+ * the next one; firmware retries rejected ones, as an operator may take longer to start than firmware tries.
  */
 export async function startRestartingTestenv(
   startTestenv: (options: TestenvOptions) => Promise<Testenv>,
@@ -33,7 +33,7 @@ export async function startRestartingTestenv(
   return { testenv, operator, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** One operator process that is killed at any moment and started again, as by the kubelet. */
+/** One operator process that is killed at any time and restarted, as by the kubelet. */
 export class RestartingOperator implements AsyncDisposable {
   readonly #testenv: Testenv;
   readonly #service: MachineService;
@@ -51,12 +51,12 @@ export class RestartingOperator implements AsyncDisposable {
     this.#starting = this.#start();
   }
 
-  /** The start under way has ended; rejects when the operator did not come up. */
+  /** The current start has ended; rejects when the operator did not start. */
   get started(): Promise<void> {
     return this.#starting;
   }
 
-  /** SIGKILL, now, or as soon as the process is up that is just being started. */
+  /** Sends SIGKILL now, or as soon as the starting process is ready. */
   kill(reason: string): void {
     const process = this.#process;
     if (this.#isDisposed) return;
@@ -70,7 +70,7 @@ export class RestartingOperator implements AsyncDisposable {
     this.#served?.[Symbol.dispose]();
     this.#testenv.timeline.note(`the operator is killed: ${reason}`);
     this.#starting = exited.then(() => this.#start());
-    // Who waits for `started` hears of a failure.
+    // A caller that awaits `started` gets the failure.
     this.#starting.catch(() => undefined);
   }
 

@@ -1,12 +1,12 @@
 import { type Clock, sleepOn } from '@metal/kube/runtime/clock.ts';
 
 const tickIntervalMs = 20;
-/** Of a longer time between two looks only this much counts. */
+/** At most this much of the time between two readings counts. */
 const maxStepMs = 100;
 
 /**
- * A clock for tests, so many times faster than the wall. It stands still while this process does, or the machine under
- * it: a second in which nobody could do anything would be ten seconds in which a lease was not renewed.
+ * A clock for tests, at a multiple of the wall clock's speed. It stops while this process or its machine is suspended:
+ * a second without any work would be ten seconds in which a lease was not renewed.
  */
 export function scaledClock(speed: number): Clock & Disposable {
   let now = Date.now();

@@ -20,15 +20,15 @@ export interface SushyOptions {
   readonly systems: readonly { readonly uuid: string; readonly name: string; readonly mac: string }[];
   readonly username: string;
   readonly password: string;
-  /** Speak HTTPS with a certificate of a CA of its own. */
+  /** Serve HTTPS with a certificate of a CA of its own. */
   readonly tls: boolean;
 }
 
-/** A Redfish service that nobody here wrote: sushy-tools of the OpenStack project, with its fake driver. */
+/** A foreign Redfish service: sushy-tools of the OpenStack project, with its fake driver. */
 export interface Sushy extends AsyncDisposable {
   readonly port: number;
   readonly caPem: string | undefined;
-  /** What the service says of a system, asked past the operator. */
+  /** The service's own view of a system, read without the operator. */
   system(uuid: string): Promise<{ PowerState: string; Boot: { BootSourceOverrideTarget: string }; UUID: string }>;
 }
 
@@ -91,7 +91,7 @@ async function installed(): Promise<string> {
     'bcrypt',
   ]);
   await rename(partial, home).catch(() => rm(partial, { recursive: true, force: true }));
-  // The scripts name the interpreter by the path they were installed under.
+  // The scripts contain the interpreter's path at installation.
   const wrapper = `#!/bin/sh\nexec "${home}/bin/python3" -c 'import sys; from sushy_tools.emulator.main import main; sys.exit(main())' "$@"\n`;
   await writeFile(emulator, wrapper, { mode: 0o755 });
   return emulator;

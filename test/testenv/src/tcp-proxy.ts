@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
-/** open: everything comes through; closed: as if nobody listened; held: connections stand, and nothing comes through. */
+/** open: all traffic passes; closed: connections are refused; held: connections are accepted, and no data passes. */
 type ProxyState = 'open' | 'closed' | 'held';
 
 interface Barrier {
@@ -11,7 +11,7 @@ interface Barrier {
   readonly reached: () => void;
 }
 
-/** The way from machines to a service on this host, on a port of its own. */
+/** A proxy from machines to a service on this host, on a port of its own. */
 export class TcpProxy implements AsyncDisposable {
   readonly port: number;
   readonly #proxyServer: Server;
@@ -36,7 +36,7 @@ export class TcpProxy implements AsyncDisposable {
     return new TcpProxy(proxyServer, typeof address === 'object' && address !== null ? address.port : 0, target);
   }
 
-  /** When somebody sends this, it is so from then on; what was sent does not arrive. Resolves at that moment. */
+  /** Changes the state when a client sends data that matches, which is not forwarded. Resolves at that time. */
   stopAt(pattern: RegExp, state: Exclude<ProxyState, 'open'>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#barrier = { pattern, state, reached: resolve };
@@ -62,7 +62,7 @@ export class TcpProxy implements AsyncDisposable {
     }
     const upstream = pipeline(client, (data) => this.#passThrough(data), service);
     const downstream = pipeline(service, (data) => this.#passThrough(data, { isChecked: false }), client);
-    // A connection that breaks on one side breaks on the other.
+    // A connection that breaks on one side is closed on the other.
     await Promise.all([upstream, downstream]).catch(() => [client, service].forEach((socket) => socket.destroy()));
   }
 

@@ -10,11 +10,11 @@ interface Tenancy {
 }
 
 /**
- * Watches every Server and ServerClaim, and notes whatever breaks the promise of a claim: one server for one claim, no
- * tenant after another without the machine having been off, no served tenant whose machine was not started for it.
+ * Watches every Server and ServerClaim, and records violations of the guarantees of a claim: one server for one claim,
+ * the machine off between two tenants, and a start of the machine for each served tenant.
  */
 export class TenancyWatch implements Disposable {
-  /** In words, in order; empty as long as the promise holds. */
+  /** As messages, in order; empty without a violation. */
   readonly breaches: string[] = [];
   /** UIDs of all claims that ever held a server. */
   readonly served = new Set<string>();
@@ -32,7 +32,7 @@ export class TenancyWatch implements Disposable {
     ];
   }
 
-  /** Servers held at the moment. */
+  /** Servers with a claim now. */
   get held(): number {
     return this.#tenancies.size;
   }
@@ -71,7 +71,7 @@ export class TenancyWatch implements Disposable {
     this.#breach(`${server} is served to claim ${tenancy.claimUid} on a machine that was not started for it`);
   }
 
-  /** A claim that is leaving keeps its reference while the next one may already be served. */
+  /** A claim in deletion keeps its reference while the next one may already be served. */
   #claimChanged({ after }: Change<ServerClaim>): void {
     const name = after?.spec.serverRef?.name;
     if (after === undefined || name === undefined || after.metadata.deletionTimestamp !== undefined) return;
@@ -81,7 +81,7 @@ export class TenancyWatch implements Disposable {
         other.metadata.deletionTimestamp === undefined &&
         other.spec.serverRef?.name === name
       )
-        this.#breach(`claims ${other.metadata.name} and ${after.metadata.name} both name ${name}`);
+        this.#breach(`claims ${other.metadata.name} and ${after.metadata.name} both refer to ${name}`);
   }
 
   #breach(message: string): void {

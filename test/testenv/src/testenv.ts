@@ -35,33 +35,33 @@ import type { ControlPlaneAccess } from '@metal/controlplane/running-control-pla
 import { Timeline } from './timeline.ts';
 
 export interface TestenvOptions {
-  /** Lab time runs this many times faster than the wall. */
+  /** Time in the test environment runs this many times faster than the wall clock. */
   speed?: number;
   /** Extra flags of the operator. */
   flags?: readonly string[];
-  /** What the fleet is like; vendors are chosen with `rack`. */
+  /** Options of the fleet; vendors are chosen with `addNodes`. */
   fleet?: Omit<NonNullable<Parameters<typeof startFleet>[0]>, 'count' | 'vendors' | 'clock'>;
   /** Text of the MAC prefix database instead of the fleet's own. */
   macPrefixes?: (fleet: Fleet) => string;
   /** Verify BMC certificates against the fleet's CA. */
   bmcCa?: boolean;
-  /** Why the operator works as an administrator here, and not under its generated roles as it should. */
+  /** The reason why the operator runs as an administrator here, and not under its generated roles. */
   asAdministrator?: string;
   /** Roles that the operator's account is not bound to. */
   withoutRoles?: readonly string[];
-  /** How the operator runs: inside the test, as a process of its own, or not at all until asked for. */
+  /** How the operator runs: inside the test, as a separate process, or not until requested. */
   operator?: 'inside' | 'process' | 'none';
-  /** Devices, claims and cleanups of which so many each are in flight at once. */
+  /** Limit of devices, claims and cleanups in flight, each. */
   maxInFlight?: number;
-  /** How long one thing may take, in wall-clock time; two minutes unless it is said. */
+  /** Timeout of each wait, in wall-clock time; two minutes by default. */
   timeoutMs?: number;
-  /** An API server that is there already; it is left empty again. Without one the lab starts its own. */
+  /** An existing API server, which is emptied on return. By default a new one is started. */
   cluster?: ControlPlaneAccess;
 }
 
 /**
- * A rack of simulated machines, a real API server, and the operator. Every word waits on a watch, has a deadline, and
- * on failure prints what happened in order.
+ * Simulated machines, a real API server, and the operator. Every method that waits does so on a watch, has a deadline,
+ * and on failure prints the events in order.
  */
 export class Testenv implements AsyncDisposable {
   readonly client: KubeClient;
@@ -70,7 +70,7 @@ export class Testenv implements AsyncDisposable {
   readonly timeline: Timeline;
   readonly kubeconfigPath: string;
   readonly cluster: ControlPlaneAccess;
-  /** The watches of the test environment itself: what `client` wrote is in them when the write returns. */
+  /** Caches of the test environment itself: a write through `client` is in them when it returns. */
   readonly caches: CacheSet;
   readonly servers: Cache<Server>;
   readonly claims: Cache<ServerClaim>;
@@ -129,7 +129,7 @@ export class Testenv implements AsyncDisposable {
     this.timeline = new Timeline({ servers, claims, bmcs, endpoints, boots, users }, parts.timeoutMs);
   }
 
-  /** Adds machines to the rack, without telling the operator. */
+  /** Adds machines to the rack; the operator gets no Endpoint of them. */
   async addNodes(wanted: Partial<Record<Vendor, number>>): Promise<Node[]> {
     const nodes: Node[] = [];
     for (const vendor of vendors) {
@@ -140,7 +140,7 @@ export class Testenv implements AsyncDisposable {
     return nodes;
   }
 
-  /** The management network sees the machine: its Endpoint appears. */
+  /** Connects the machines to the management network: their Endpoints are created. */
   async plugIn(...nodes: readonly Node[]): Promise<void> {
     for (const node of nodes) {
       const { name, bmc } = node;
@@ -148,7 +148,7 @@ export class Testenv implements AsyncDisposable {
     }
   }
 
-  /** Each further one, under a name of its own, is another replica. */
+  /** Each further operator, with its own identity, is another replica. */
   async startOperator(identity = `testenv-${process.pid}`): Promise<RunningMetalOperator> {
     const config = readConfig(this.#flags, {});
     const log = pino({ level: process.env.TESTENV_LOG ?? 'silent' }, process.stderr);
@@ -166,13 +166,13 @@ export class Testenv implements AsyncDisposable {
     return system;
   }
 
-  /** Steps of boots that the boot service has seen so far, in the order in which they came first. */
+  /** Boot steps seen by the boot service so far, in the order of their first occurrence. */
   async bootSteps(): Promise<string[]> {
     const metric = await this.#system?.metrics.getSingleMetric('metal_boot_steps_total')?.get();
     return (metric?.values ?? []).map(({ labels }) => String(labels.step));
   }
 
-  /** The operator as a process of its own, so that it can be killed. */
+  /** The operator as a separate process, so that it can be killed. */
   async startOperatorProcess(
     extraFlags: readonly string[] = [],
     onLine?: (line: string) => void,
@@ -183,7 +183,7 @@ export class Testenv implements AsyncDisposable {
     return operator;
   }
 
-  /** A BMC that is not of the fleet, with its credentials. */
+  /** A BMC outside of the fleet, with its credentials. */
   async addBmc(
     name: string,
     at: { port: number; scheme: 'http' | 'https'; username: string; password: string; caPem?: string },
@@ -213,7 +213,7 @@ export class Testenv implements AsyncDisposable {
     return response.status.token;
   }
 
-  /** Lets a service account read metrics. */
+  /** Grants a service account access to the metrics. */
   async allowMetrics(account: string): Promise<void> {
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     const apiVersion = 'rbac.authorization.k8s.io/v1';
@@ -233,7 +233,7 @@ export class Testenv implements AsyncDisposable {
       .catch(toleratePresent);
   }
 
-  /** An object of any kind that the lab watches; of the namespace `default`, if its kind has namespaces. */
+  /** An object of any watched kind; in namespace `default`, if the kind has namespaces. */
   object(kind: Kind, name: string): WatchedObject<KubeObject> {
     const key = kind.scope === 'Namespaced' ? `default/${name}` : name;
     return this.#named(`${kind.kind} ${name}`, this.caches.of(kind), key, () => undefined);
@@ -258,7 +258,7 @@ export class Testenv implements AsyncDisposable {
     });
   }
 
-  /** The first event with this reason, and these words in its note, about the object or the one of that name. */
+  /** The first event with this reason, and this text in its note, about the object or the one of that name. */
   hasEvent(about: KubeObject | string, reason: string, text = ''): Promise<Event> {
     const { name, uid } = typeof about === 'string' ? { name: about, uid: undefined } : about.metadata;
     const matches = ({ note, regarding }: Event) =>
@@ -272,7 +272,7 @@ export class Testenv implements AsyncDisposable {
     }).until(`has event ${reason} ${text}`.trimEnd(), () => true);
   }
 
-  /** Asks for an operation by annotation, as a person would. */
+  /** Requests an operation by annotation, as a user would. */
   requestOperation(server: Server, operation: string): Promise<Server> {
     return this.patchServer(server.metadata.name, {
       metadata: { annotations: { 'metal.ironcore.dev/operation': operation } },
@@ -299,7 +299,7 @@ export class Testenv implements AsyncDisposable {
     );
   }
 
-  /** Creates a readiness rule about all servers, unless it says otherwise. */
+  /** Creates a readiness rule, about all servers by default. */
   async createRule(
     name: string,
     spec: Partial<ServerReadinessRule['spec']> & Pick<ServerReadinessRule['spec'], 'conditions'>,
@@ -320,7 +320,7 @@ export class Testenv implements AsyncDisposable {
     await this.client.mergePatch(BMCSecret, { name }, { data });
   }
 
-  /** As a person does who has put something right at the BMC; each word is another change. */
+  /** Annotates the BMCSecret, as an administrator does after a correction on the BMC; each value is another change. */
   async annotateSecret(name: string, value: string): Promise<void> {
     await this.client.mergePatch(BMCSecret, { name }, { metadata: { annotations: { 'example.org/try': value } } });
   }
@@ -417,7 +417,7 @@ export class Testenv implements AsyncDisposable {
     return new ClaimHandle(this.client, claim, watched);
   }
 
-  /** Calls after every change of an object that a story looks at. */
+  /** Calls after every change of a watched object. */
   onChange(listener: () => void): Disposable {
     const stack = new DisposableStack();
     const { servers, claims, bmcs, endpoints, boots, inventories } = this;
@@ -425,7 +425,7 @@ export class Testenv implements AsyncDisposable {
     return stack;
   }
 
-  /** Resolves when nothing has changed for so long. */
+  /** Resolves when nothing has changed for this long. */
   async untilStable(forMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     let timer = this.clock.setTimeout(forMs, resolve);
@@ -450,12 +450,12 @@ export class Testenv implements AsyncDisposable {
   }
 }
 
-/** Opens a lab of its own: API server, fleet and operator; all of it is gone when the lab is disposed. */
+/** Opens a test environment of its own: API server, fleet and operator. Disposing ends all of them. */
 export async function startTestenv(options: TestenvOptions = {}): Promise<Testenv> {
   const stack = new AsyncDisposableStack();
   try {
     const { speed = 25 } = options;
-    // In real time, as where operators are processes of their own, everything counts.
+    // In real time, as for operators that are separate processes, stalls of this process count.
     const clock = speed === 1 ? createClock() : stack.use(scaledClock(speed));
     const cluster = options.cluster ?? stack.use(await openCluster());
     const client = stack.use(
@@ -531,7 +531,7 @@ async function flagsOf(
   ];
 }
 
-/** A process that is killed and started again must be found where machines were told it is. */
+/** // Machines reach a killed and restarted operator process at the same addresses. */
 async function portFlags(operator: NonNullable<TestenvOptions['operator']>): Promise<string[]> {
   if (operator === 'inside')
     return ['--registry-url=http://127.0.0.1', '--registry-port=0', '--boot-port=0', '--metadata-port=0'];
@@ -545,8 +545,9 @@ async function portFlags(operator: NonNullable<TestenvOptions['operator']>): Pro
 }
 
 /**
- * Labs for one test file: they follow each other on one API server, which the first one takes and the file gives back.
- * With options it is one of the file's own.
+ * Test environments for one test file: they follow each other on one API server, which the first one opens and the end
+ * of the file returns.
+ * Options of the API server make it one of the file's own.
  */
 export function testenvsOfFile(on?: ClusterOptions): (options?: TestenvOptions) => Promise<Testenv> {
   let cluster: Promise<Cluster> | undefined;

@@ -9,9 +9,9 @@ interface StatusFields {
   conditions?: readonly Condition[] | undefined;
 }
 
-/** What happened, in order: each change of state, power or reason that the watches told. */
+/** Events in order: each change of state, power or reason that the watches delivered. */
 export class Timeline {
-  /** How long a story waits for one thing, in wall-clock time. */
+  /** Timeout of each wait, in wall-clock time. */
   readonly timeoutMs: number;
   readonly #caches: Record<string, Cache<KubeObject>>;
   readonly #lines: string[] = [];
@@ -34,7 +34,7 @@ export class Timeline {
     this.#lines.push(`${((performance.now() - this.#startedAt) / 1_000).toFixed(2).padStart(7)} s  ${line}`);
   }
 
-  /** Power and boot steps of a machine belong to the story as well. */
+  /** Power and boot steps of a machine belong to the timeline as well. */
   follow({ name, machine }: Node): void {
     let noted = 0;
     let power = machine.power;

@@ -10,7 +10,7 @@ export interface WatchedObjectOptions<T> {
   readonly timeline: Timeline;
 }
 
-/** Something a story waits for: an object that reaches a phase or says a reason. */
+/** An object that a story waits on: for a phase, a reason or a condition. */
 export class WatchedObject<T extends KubeObject> {
   readonly #options: WatchedObjectOptions<T>;
 
@@ -18,7 +18,7 @@ export class WatchedObject<T extends KubeObject> {
     this.#options = options;
   }
 
-  /** The object as the watch last told it, if it exists. */
+  /** The object in its last version on the watch, if it exists. */
   get now(): T | undefined {
     return this.#options.find();
   }
@@ -31,14 +31,14 @@ export class WatchedObject<T extends KubeObject> {
     return this.until(`reaches ${phase}`, (object) => this.#options.phase(object) === phase);
   }
 
-  /** Some condition carries this reason. */
+  /** Some condition has this reason. */
   hasReason(reason: string): Promise<T> {
     return this.until(`has reason ${reason}`, (object) =>
       conditionsOf(object).some((condition) => condition.reason === reason),
     );
   }
 
-  /** The message of some condition has these words. */
+  /** The message of some condition contains this text. */
   hasMessage(pattern: RegExp): Promise<T> {
     return this.until(`has message ${pattern}`, (object) =>
       conditionsOf(object).some(({ message }) => pattern.test(message)),
@@ -73,7 +73,7 @@ export class WatchedObject<T extends KubeObject> {
   }
 }
 
-/** Waits until the condition holds, looking again at every change. */
+/** Waits until the condition holds, checked at every change. */
 export async function untilChanged(
   what: string,
   description: string,

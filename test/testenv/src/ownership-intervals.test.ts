@@ -13,7 +13,7 @@ function ownershipIntervalsOf(
   return ownershipIntervals;
 }
 
-test('requests of one process without anybody between them are one reign', () => {
+test('consecutive requests of one process to a BMC are one ownership interval', () => {
   const ownershipIntervals = ownershipIntervalsOf([
     [1, 'a', 10, 'arrived'],
     [2, 'a', 10, 'answered'],
@@ -29,7 +29,7 @@ test('requests of one process without anybody between them are one reign', () =>
   assert.deepEqual(ownershipIntervals.breaches, []);
 });
 
-test('a request that arrives while another process waits for an answer of the same BMC breaks the promise', () => {
+test('a request that arrives while another process waits for a response of the same BMC is a violation', () => {
   const ownershipIntervals = ownershipIntervalsOf([
     [1, 'a', 10, 'arrived'],
     [2, 'b', 20, 'arrived'],
@@ -38,10 +38,10 @@ test('a request that arrives while another process waits for an answer of the sa
     [5, 'a', 20, 'arrived'],
   ]);
   assert.deepEqual([...ownershipIntervals.shared], ['a']);
-  assert.deepEqual(ownershipIntervals.breaches, ['a: 20 asks while 10 does']);
+  assert.deepEqual(ownershipIntervals.breaches, ['a: 20 sends a request while 10 waits for a response']);
 });
 
-test('who has ended waits for no answer', () => {
+test('an ended process waits for no response', () => {
   const rows: Row[] = [
     [1, 'a', 10, 'arrived'],
     [5, 'a', 20, 'arrived'],
@@ -50,12 +50,12 @@ test('who has ended waits for no answer', () => {
   assert.deepEqual([...ownershipIntervalsOf(rows, (pid, at) => pid !== 10 || at < 6).shared], ['a']);
 });
 
-test('a BMC is left alone from the end of the last who talked to it until another one does', () => {
+test('a takeover time runs from the end of the last owner to the first request of the next one', () => {
   const ownershipIntervals = ownershipIntervalsOf([
     [1, 'taken', 10, 'arrived'],
     [1, 'left', 10, 'arrived'],
-    [1, 'given away before', 10, 'arrived'],
-    [2, 'given away before', 20, 'arrived'],
+    [1, 'released before', 10, 'arrived'],
+    [2, 'released before', 20, 'arrived'],
     [3, 'of another', 20, 'arrived'],
     // Sent before its end, and read after it.
     [101, 'taken', 10, 'arrived'],

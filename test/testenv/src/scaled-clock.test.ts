@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { scaledClock } from './scaled-clock.ts';
 
-/** A process whose time passes by hand; `stall` is time in which it does nothing. */
+/** A process with manual time; `stall` is time in which it does nothing. */
 function fakeProcess({ mock }: TestContext) {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   let at = 0;
@@ -20,7 +20,7 @@ function fakeProcess({ mock }: TestContext) {
   return { pass, stall };
 }
 
-test('time passes as fast as it is told to, also while nobody asks', (t) => {
+test('time passes at the given speed, also between two readings', (t) => {
   const { pass } = fakeProcess(t);
   using clock = scaledClock(10);
   const before = clock.now();
@@ -28,7 +28,7 @@ test('time passes as fast as it is told to, also while nobody asks', (t) => {
   assert.equal(clock.now() - before, 20_000);
 });
 
-test('time in which the process stands still does not count', (t) => {
+test('time in which the process is suspended does not count', (t) => {
   const { pass, stall } = fakeProcess(t);
   using clock = scaledClock(10);
   const before = clock.now();
@@ -43,7 +43,7 @@ test('time in which the process stands still does not count', (t) => {
   assert.equal(isCalled, true);
 });
 
-test('a timer that is disposed while it waits for the rest of its time is not called', (t) => {
+test('a timer disposed while it waits for the rest of its time does not fire', (t) => {
   const { pass, stall } = fakeProcess(t);
   using clock = scaledClock(10);
   let isCalled = false;
@@ -54,7 +54,7 @@ test('a timer that is disposed while it waits for the rest of its time is not ca
   assert.equal(isCalled, false);
 });
 
-test('a sleep ends with its signal', async (t) => {
+test('an aborted signal ends a sleep', async (t) => {
   fakeProcess(t);
   using clock = scaledClock(10);
   const stop = new AbortController();
