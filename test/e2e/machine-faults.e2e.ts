@@ -52,7 +52,7 @@ test('a machine with another UUID than its BMC reports is named with both, boots
   const reportedUuid = '11111111-2222-4333-8444-555555555555';
   const node = await addRealMachine(testenv);
   const disk = (node.machine instanceof QemuMachine ? node.machine.diskFiles[0] : undefined) ?? assert.fail();
-  const kept = Buffer.alloc(4_096, 'somebody may need this');
+  const kept = Buffer.alloc(4_096, 'data of a tenant');
   await writeFile(disk, kept, { flag: 'r+' });
   node.bmc.reportUuid(reportedUuid);
   await testenv.plugIn(node);

@@ -31,7 +31,7 @@ export async function startRealTestenv({
   secure = false,
 }: RealTestenvOptions = {}): Promise<Testenv> {
   await buildImage({ out: discoveryImage, log: (line) => void process.stdout.write(`${line}\n`) });
-  const directory = await mkdtemp(join(tmpdir(), 'metal-real-lab-'));
+  const directory = await mkdtemp(join(tmpdir(), 'metal-real-testenv-'));
   const removed = () => rm(directory, { recursive: true, force: true });
   try {
     const testenv = await startTestenv({

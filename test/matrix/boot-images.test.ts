@@ -190,7 +190,7 @@ test('credentials are read from the file of docker login, and missing or wrong o
   await becomes('guarded', 'Ready');
 });
 
-const bad: [string, () => Promise<unknown>, () => string, RegExp][] = [
+const invalidImages: [string, () => Promise<unknown>, () => string, RegExp][] = [
   ['is not a valid reference', async () => {}, () => 'ghcr.io/../os', /^ImageNotUnderstood: .*is not understood/],
   [
     'is in a registry that is not allowed',
@@ -248,11 +248,11 @@ const bad: [string, () => Promise<unknown>, () => string, RegExp][] = [
     /^ArtefactTooLarge: .*100000001 bytes; --boot-cache-size leaves room for 100000000/,
   ],
 ];
-for (const [index, [title, push, image, message]] of bad.entries()) {
+for (const [index, [title, push, image, message]] of invalidImages.entries()) {
   test(`an image that ${title} is an Error with a matching message, and no file of it is served`, async () => {
     await push();
-    const server = await fixture.booting(`bad-${index}`, { image: image() });
-    const failed = await becomes(`bad-${index}`, 'Error');
+    const server = await fixture.booting(`invalid-${index}`, { image: image() });
+    const failed = await becomes(`invalid-${index}`, 'Error');
     assert.match(errorOf(failed), message);
     assert.equal(failed.status?.boot, undefined);
     for (const name of ['kernel', 'initrd', 'uki.efi'])
@@ -300,8 +300,8 @@ test('a slow registry delays no other boot, and the condition reports ImagePulli
     using writes = fixture.writesTo(fixture.bootConfigurations, first);
     await using another = await startBoot(optionsFor({ allowed: known, insecure: known }, { clock: createClock(10) }));
     await requested.promise;
-    await fixture.booting('told-meanwhile', { image: `${host}/org/os:${names.length}` });
-    await becomes('told-meanwhile', 'Pending');
+    await fixture.booting('pulled-meanwhile', { image: `${host}/org/os:${names.length}` });
+    await becomes('pulled-meanwhile', 'Pending');
     assert.equal(writes.count, 0, 'a second replica that has to pull the image does not overwrite Ready');
     await another[Symbol.asyncDispose]();
   } finally {
@@ -479,7 +479,7 @@ test('no boot step is overdue on a machine that has run since before its boot wa
   await becomes('runs-since-2', 'Ready');
   const refersToIt = ({ spec }: Server) => spec.bootConfigurationRef?.name === 'runs-since-2';
   await fixture.until(fixture.servers, early.name, refersToIt);
-  const later = { metadata: { annotations: { looked: 'at again' } } };
+  const later = { metadata: { annotations: { touched: 'yes' } } };
   await fixture.client.mergePatch(ServerBootConfiguration, { namespace, name: 'runs-since-2' }, later);
   for (const powerState of ['Off', 'On']) await power(overdue.name, powerState);
   const isOverdue = ({ status }: ServerBootConfiguration) =>
@@ -523,7 +523,7 @@ test("a DHCP request is recorded as a step of that machine's boot only", async (
   const server = await prepared('dhcp', `${registry.host}/org/dhcp:1`);
   await using reportingBoot = await startBoot(optionsFor());
   reportingBoot.recordDhcp('dhcp', 'HTTPClient');
-  reportingBoot.recordDhcp('nobody');
+  reportingBoot.recordDhcp('unknown');
   assert.deepEqual(await bodyOf(`${reportingBoot.url}/boot/${server.token}/uki.efi`), uki);
   await reportingBoot[Symbol.asyncDispose]();
   const { status } = await fixture.client.get(ServerBootConfiguration, { name: 'dhcp', namespace });

@@ -59,7 +59,7 @@ const clientGroups: readonly ClientGroup[] = [
 
 for (const [index, clientGroup] of clientGroups.entries()) {
   test(`machines boot while 10 000 clients ${clientGroup.title}, within ${mostMiB} MiB`, async () => {
-    const server = await fixture.booting(`crowd-${index}`, {
+    const server = await fixture.booting(`loaded-${index}`, {
       image: `file://${files.path}`,
       ignition,
       format: 'ignition',

@@ -108,26 +108,26 @@ const resumesWatch = ({ path }: RelayedRequest): boolean =>
   path.includes('watch=true') && path.includes('resourceVersion=');
 
 /** A cache with a dead watch, which only a list can update. */
-async function followDeaf(cluster: ControlPlane, relay: ApiServerRelay, metrics: Registry) {
+async function followWithDeadWatch(cluster: ControlPlane, relay: ApiServerRelay, metrics: Registry) {
   const followed = await follow(relay, metrics);
   relay.hold(resumesWatch);
-  const { promise: isDeaf, resolve } = Promise.withResolvers<void>();
+  const { promise: isWatchDead, resolve } = Promise.withResolvers<void>();
   using _held = relay.onChange(() => relay.held > 0 && resolve());
   await cluster.stopApiServer();
   await cluster.startApiServer();
-  await isDeaf;
+  await isWatchDead;
   return followed;
 }
 
 const rounds = 10;
 
 /** The requests of a relist to the API server, by verb. */
-async function catchesUp(cluster: ControlPlane): Promise<Record<string, number>> {
+async function requestsOfRelists(cluster: ControlPlane): Promise<Record<string, number>> {
   await using other = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'other' });
   await write(other, 'deleted');
   await using relay = await ApiServerRelay.to(cluster.kubeconfigPath);
   const metrics = new Registry();
-  await using followed = await followDeaf(cluster, relay, metrics);
+  await using followed = await followWithDeadWatch(cluster, relay, metrics);
   const before = await requests(metrics);
   const { caches, maps } = followed;
   await other.delete(ConfigMap, { name: 'deleted', namespace });
@@ -146,12 +146,12 @@ async function catchesUp(cluster: ControlPlane): Promise<Record<string, number>>
 
 test('a relist reads all earlier writes over a streamed list, although the watch is dead', async () => {
   await using cluster = await startCluster({ crds: false });
-  assert.deepEqual(await catchesUp(cluster), { watch: rounds });
+  assert.deepEqual(await requestsOfRelists(cluster), { watch: rounds });
 });
 
 test('a relist lists in pages where streamed lists are not supported', async () => {
   await using cluster = await startCluster({ crds: false, apiServerFlags: ['--feature-gates=WatchList=false'] });
-  assert.deepEqual(await catchesUp(cluster), { watch: 0, list: rounds });
+  assert.deepEqual(await requestsOfRelists(cluster), { watch: 0, list: rounds });
 });
 
 test('a relist lists a newly installed kind in pages where streamed lists are not supported', async () => {
@@ -178,12 +178,12 @@ test('a relist with one failed list fails immediately and aborts the other lists
   await using relay = await ApiServerRelay.to(cluster.kubeconfigPath);
   await using real = createKubeClient({ kubeconfigPath: relay.kubeconfigPath });
   const othersWaiting = Promise.withResolvers<void>();
-  const othersAreGivenUp = Promise.withResolvers<void>();
+  const othersAborted = Promise.withResolvers<void>();
   let isFailing = false;
   const watch: KubeClient['watch'] = async function* (kind, options) {
     if (isFailing && kind.kind === 'Secret') {
       await othersWaiting.promise;
-      throw new KubeError({ code: 'Unreachable', message: 'it is away' });
+      throw new KubeError({ code: 'Unreachable', message: 'the API server is unreachable' });
     }
     yield* real.watch(kind, options);
   };
@@ -195,7 +195,7 @@ test('a relist with one failed list fails immediately and aborts the other lists
 
   isFailing = true;
   relay.hold(({ path }) => path.includes('/configmaps') && path.includes('sendInitialEvents'));
-  using _listening = relay.onChange(() => (relay.held > 0 ? othersWaiting : othersAreGivenUp).resolve());
+  using _listening = relay.onChange(() => (relay.held > 0 ? othersWaiting : othersAborted).resolve());
   await assert.rejects(caches.relist(), /it is away/);
-  await othersAreGivenUp.promise;
+  await othersAborted.promise;
 });

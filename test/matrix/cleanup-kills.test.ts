@@ -47,7 +47,7 @@ for (const [faultPoint, reach] of Object.entries(faultPoints)) {
     operator.kill(faultPoint);
     await operator.started;
     await server.hasReason('Available');
-    assert.deepEqual(seen.uncleanOffers, []);
+    assert.deepEqual(seen.uncleanReleases, []);
     assert.equal(simulated(node).installed, undefined);
     assert.equal(seen.states.filter((state) => state === 'Cleanup').length, 1);
   });
@@ -97,6 +97,6 @@ test('an operator killed right after it cleared the claim reference leaves the m
   assert.equal(server.now?.status?.state, 'Reserved');
   await using _second = await testenv.startOperatorProcess();
   await server.hasReason('Available');
-  assert.deepEqual(seen.uncleanOffers, []);
+  assert.deepEqual(seen.uncleanReleases, []);
   assert.equal(simulated(node).installed, undefined);
 });

@@ -56,13 +56,13 @@ async function openFixture() {
 test('a replica whose dnsmasq cannot listen gives up its lease, and another replica answers', async () => {
   await using fixture = await openFixture();
   const broken = await fixture.startReplica('broken', portIsTaken);
-  const steppedBack = broken.lines.next(/DHCP is not answered by this process any more/);
+  const lostLease = broken.lines.next(/DHCP is not answered by this process any more/);
   await broken.lines.next(/ended by itself/);
   assert.equal(await fixture.holder(), 'broken');
   const lines = new LogLines();
   const serving = lines.next(/DHCP answers known machines/);
   const healthy = await fixture.startReplica('healthy', listens, { lines });
-  assert.match(await steppedBack, /failed to bind DHCP server socket: Address already in use.*DnsmasqDown/);
+  assert.match(await lostLease, /failed to bind DHCP server socket: Address already in use.*DnsmasqDown/);
   await serving;
   assert.equal(await fixture.holder(), 'healthy');
   assert.deepEqual([await broken.up(), await healthy.up()], ['0', '1']);

@@ -1,10 +1,10 @@
 import { test } from 'node:test';
-import { cellsAtOnce, faultCells, surviveAll } from '../stories/fault-survival.ts';
+import { maxConcurrentCells, faultCells, surviveAll } from '../stories/fault-survival.ts';
 
 test(
   'every fault in every phase is reported in time, and its machine continues after it',
   {
-    concurrency: cellsAtOnce,
+    concurrency: maxConcurrentCells,
   },
   (t) => surviveAll(t, faultCells),
 );

@@ -120,18 +120,15 @@ test('at most 128 report bodies are read at a time, and one address does not blo
   const [server, other] = [await fixture.discovering('crowded'), await fixture.discovering('elsewhere')];
   await using registry = await registryWith({});
   const pendingReports = Array.from({ length: mostBodies + 1 }, () => beginReport(server, registry));
-  const responses = pendingReports.map(({ response }) => response.catch(() => 'made room' as const));
+  const responses = pendingReports.map(({ response }) => response.catch(() => 'evicted' as const));
   const rejected = await Promise.race(responses);
-  assert.ok(
-    rejected !== 'made room' && isBusy(rejected),
-    'one report too many is rejected before its body has arrived',
-  );
+  assert.ok(rejected !== 'evicted' && isBusy(rejected), 'one report too many is rejected before its body has arrived');
 
   assert.equal((await report(other, registry, '127.9.9.9')).status, 201, 'an address with only one report is served');
   for (const { finish } of pendingReports) finish();
-  const ends = (await Promise.all(responses)).map((end) => (end === 'made room' ? end : end.status));
+  const ends = (await Promise.all(responses)).map((end) => (end === 'evicted' ? end : end.status));
   assert.deepEqual(
-    [503, 'made room', undefined].map((wanted) => ends.filter((end) => end === wanted).length),
+    [503, 'evicted', undefined].map((wanted) => ends.filter((end) => end === wanted).length),
     [1, 1, 0],
   );
   assert.equal(ends.filter((end) => end === 201 || end === 200).length, mostBodies - 1);

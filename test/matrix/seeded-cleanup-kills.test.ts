@@ -27,11 +27,11 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
     const { testenv, operator } = opened;
     const nodes = await testenv.addNodes({ generic: seeds.length });
     await testenv.plugIn(...nodes);
-    const uncleanOffers: string[] = [];
+    const uncleanReleases: string[] = [];
     using _following = testenv.servers.onChange(({ after }) => {
       const node = nodes.find(({ uuid }) => uuid.toLowerCase() === after?.spec.systemUUID.toLowerCase());
       if (after?.status?.state === 'Available' && node !== undefined && isUnclean(node))
-        uncleanOffers.push(after.metadata.name);
+        uncleanReleases.push(after.metadata.name);
     });
     await Promise.all(
       nodes.map(async (node, index) => {
@@ -59,7 +59,7 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
     );
     await operator.started;
     assert.ok(operator.kills > 0);
-    assert.deepEqual(uncleanOffers, []);
+    assert.deepEqual(uncleanReleases, []);
   });
 }
 

@@ -100,7 +100,7 @@ async function openFixture(): Promise<Fixture> {
 const untilRequested = (testenv: Testenv, { bmc }: Node): Promise<void> =>
   untilChanged(
     'the BMC',
-    'is asked',
+    'has a request',
     () => bmc.traffic.inFlight > 0,
     (check) => bmc.traffic.onRequest(check),
     testenv.timeline,

@@ -30,10 +30,7 @@ test('a binding rejected by an admission policy is retried with growing delays, 
   const before = await requestsOf(testenv, 'patch');
   const claim = await testenv.claim({ image: 'registry.test/os:1' });
   const rejected = await claim.hasReason('BindingRefused');
-  assert.match(
-    rejected.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
-    /nobody gets this rack/,
-  );
+  assert.match(rejected.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '', /bindings are denied/);
   await testenv.untilStable(seconds(30));
   const tries = (await requestsOf(testenv, 'patch')) - before;
   assert.ok(tries >= 3 && tries <= 20, `${tries} attempts in half a minute`);
@@ -118,11 +115,11 @@ test('a server bound by a suspended leader to a claim with another server is rel
 async function forbidClaims(client: KubeClient): Promise<AsyncDisposable> {
   const group = '/apis/admissionregistration.k8s.io/v1';
   const apiVersion = 'admissionregistration.k8s.io/v1';
-  const metadata = { name: 'nobody-gets-this-rack' };
+  const metadata = { name: 'bindings-are-denied' };
   const resourceRules = [
     { apiGroups: ['metal.ironcore.dev'], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: ['servers'] },
   ];
-  const validations = [{ expression: '!has(object.spec.serverClaimRef)', message: 'nobody gets this rack' }];
+  const validations = [{ expression: '!has(object.spec.serverClaimRef)', message: 'bindings are denied' }];
   const objects = {
     validatingadmissionpolicies: {
       kind: 'ValidatingAdmissionPolicy',
@@ -159,7 +156,7 @@ async function isActedOn(client: KubeClient): Promise<boolean> {
     await client.raw({ method: 'POST', path, body });
     return false;
   } catch (error) {
-    if (error instanceof Error && error.message.includes('nobody gets this rack')) return true;
+    if (error instanceof Error && error.message.includes('bindings are denied')) return true;
     throw error;
   }
 }

@@ -178,7 +178,7 @@ test('a BMC without a free account slot is reported, and two users never share o
   }
   const finished = await Promise.all(
     ['ada', 'bob'].map((name) =>
-      testenv.user(name).until('is judged', ({ status }) => status?.state === 'Ready' || status?.state === 'Error'),
+      testenv.user(name).until('is Ready or in Error', ({ status }) => status?.state === 'Ready' || status?.state === 'Error'),
     ),
   );
   assert.equal(finished.filter(({ status }) => status?.state === 'Ready').length, 1);
@@ -299,7 +299,7 @@ test('a deletion completes without the BMC object and without the account', asyn
   await testenv.client.delete(BMCUser, { name: 'ada' });
   await testenv.user('ada').isGone();
 
-  await createUser(testenv, node, { bmcRef: { name: 'nobody' } });
+  await createUser(testenv, node, { bmcRef: { name: 'missing' } });
   await testenv.user('ada').hasReason('BMCNotFound');
   await testenv.client.delete(BMCUser, { name: 'ada' });
   await testenv.user('ada').isGone();

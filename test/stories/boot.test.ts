@@ -189,7 +189,7 @@ for (const [index, [title, arrange, expectedText]] of firmwareRejections.entries
 }
 
 test('firmware of a machine to be reinstalled gets its UKI, also from a replica with stale caches', async () => {
-  const server = await preparedBoot('firmware-anew', { image: 'uki-os' });
+  const server = await preparedBoot('firmware-reinstalled', { image: 'uki-os' });
   const { name } = server;
   const serverClaimRef = { namespace, name, uid: 'claim' };
   await fixture.client.mergePatch(Server, { name }, { spec: { serverClaimRef } });
@@ -359,7 +359,7 @@ const staleCacheOf = (server: Server): Cache<Server> => ({
 });
 
 /** Changes of a server while the watches of a replica were dead, and the response that its machine gets. */
-const overtaken: [string, Record<string, string>, (server: BootingServer) => Promise<unknown>, RegExp][] = [
+const staleCases: [string, Record<string, string>, (server: BootingServer) => Promise<unknown>, RegExp][] = [
   [
     'whose claim was released',
     {},
@@ -397,9 +397,9 @@ const overtaken: [string, Record<string, string>, (server: BootingServer) => Pro
     /Server is gone\nexit 1/,
   ],
 ];
-for (const [index, [title, annotations, change, expected]] of overtaken.entries()) {
+for (const [index, [title, annotations, change, expected]] of staleCases.entries()) {
   test(`a boot service with a lagging watch reads from the API server before it serves a boot to a machine ${title}`, async () => {
-    const server = await preparedBoot(`overtaken-${index}`, { annotations });
+    const server = await preparedBoot(`staleCases-${index}`, { annotations });
     await fixture.until(fixture.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
     await using staleReplica = await startBoot(optionsFor(fixture.withDeadWatches()));
     assert.match(await scriptOf(server, staleReplica), /^kernel /m);
@@ -570,7 +570,7 @@ test('a client above the rate limit gets 503 with Retry-After, and file download
     return [response.statusCode, response.headers['retry-after']];
   };
   const script = `/ipxe/${server.uuid}`;
-  for (const path of [script, '/ipxe/nobody', '/nowhere']) assert.notEqual((await fetchFrom(path))[0], 503, path);
+  for (const path of [script, '/ipxe/unknown', '/nowhere']) assert.notEqual((await fetchFrom(path))[0], 503, path);
   for (const path of [script, '/httpboot', `/boot/${server.token}/ignition`, '/nowhere'])
     assert.deepEqual(await fetchFrom(path), [503, '10'], path);
   for (const path of ['/ipxe/', `/boot/${server.token}/kernel`])
@@ -604,11 +604,11 @@ const finding = (find: ServiceFixture['client']['find']): ServiceFixture['client
   clientWith(fixture.client, { find });
 
 test('a boot report is acknowledged after it is written, and gets 503 when it cannot be written', async () => {
-  const server = await preparedBoot('says-it-once', { ignition });
+  const server = await preparedBoot('reports-boot', { ignition });
   assert.equal((await fetch(`${boot.url}/boot/${server.token}/booted`, { method: 'POST' })).status, 200);
   assert.ok(conditionOf(await current(server.name), 'BootStateReceived'), 'it was written before the response');
 
-  const other = await preparedBoot('cannot-say', { ignition });
+  const other = await preparedBoot('cannot-report', { ignition });
   const client = clientWith(fixture.client, { apply: rejectUnreachable });
   await using cutOff = await startBoot(optionsFor({ client, clock: createClock(100) }));
   assert.equal((await fetch(`${cutOff.url}/boot/${other.token}/booted`, { method: 'POST' })).status, 503);
@@ -621,7 +621,7 @@ const rejectedTokens: [string, (server: BootingServer) => string][] = [
 ];
 for (const [index, [title, token]] of rejectedTokens.entries()) {
   test(`nothing is served for ${title}`, async () => {
-    const server = await preparedBoot(`stranger-${index}`, { ignition });
+    const server = await preparedBoot(`rejected-${index}`, { ignition });
     for (const path of ['kernel', 'initrd', 'ignition']) {
       assert.equal((await fetch(`${boot.url}/boot/${token(server)}/${path}`)).status, 403, path);
     }
@@ -664,7 +664,7 @@ test('a path outside of the boot is rejected', async () => {
   }
 });
 
-const nonsense: [string, string, readonly number[]][] = [
+const malformedPaths: [string, string, readonly number[]][] = [
   ['a UUID that is not text', '/ipxe/%ff%fe', [400, 404]],
   ['an incomplete escape', '/ipxe/%zz', [400]],
   ['an escaped NUL character', '/ipxe/%00', [404]],
@@ -675,7 +675,7 @@ const nonsense: [string, string, readonly number[]][] = [
   ['the name of an Object.prototype member', '/boot/__proto__/constructor', [404]],
   ['invalid addresses', '/httpboot/%2e%2e/%2e%2e/sha256-00.efi', [404]],
 ];
-for (const [title, path, expected] of nonsense) {
+for (const [title, path, expected] of malformedPaths) {
   test(`${title} in an address is rejected with a short message`, async () => {
     const { status, text } = await raw(path);
     assert.ok(expected.includes(status), `${status}: ${text}`);
@@ -753,7 +753,7 @@ test('a boot service takes over a Pending state of another manager', async () =>
   await fixture.client.apply(
     ServerBootConfiguration,
     { metadata: { name: 'pending', namespace }, status: { state: 'Pending' } },
-    { fieldManager: 'somebody', subresource: 'status', force: true },
+    { fieldManager: 'another-manager', subresource: 'status', force: true },
   );
   await fixture.client.mergePatch(
     ServerBootConfiguration,

@@ -23,7 +23,7 @@ test('an unmatched claim reports how many servers were evaluated and why each wa
   const claim = await testenv.claim({ image: 'registry.test/os:1', serverSelector: { matchLabels: { disk: 'fast' } } });
   const expected = 'looked at 3 servers: 1 Cordoned, 1 LabelsDoNotMatch, 1 Tainted(burn-in)';
   await claim.watched.until(
-    'is explained',
+    'reports the rejections',
     ({ status }) =>
       status?.conditions?.some(({ reason, message }) => reason === 'NoServerMatches' && message.startsWith(expected)) ??
       false,

@@ -33,16 +33,16 @@ export async function claimed(
 export function follow(
   testenv: Testenv,
   node: Node,
-): Disposable & { readonly states: string[]; readonly uncleanOffers: string[] } {
+): Disposable & { readonly states: string[]; readonly uncleanReleases: string[] } {
   const states: string[] = [];
-  const uncleanOffers: string[] = [];
+  const uncleanReleases: string[] = [];
   const following = testenv.servers.onChange(({ after }) => {
     const state = after?.status?.state ?? '';
     if (after?.spec.systemUUID.toLowerCase() !== node.uuid.toLowerCase()) return;
     if (states.at(-1) !== state) states.push(state);
-    if (state === 'Available' && simulated(node).installed !== undefined) uncleanOffers.push(JSON.stringify(after));
+    if (state === 'Available' && simulated(node).installed !== undefined) uncleanReleases.push(JSON.stringify(after));
   });
-  return { states, uncleanOffers, [Symbol.dispose]: () => following[Symbol.dispose]() };
+  return { states, uncleanReleases, [Symbol.dispose]: () => following[Symbol.dispose]() };
 }
 
 export const reportsOf = (testenv: Testenv, name: string): ErasureReport[] =>

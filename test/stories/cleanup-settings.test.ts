@@ -130,7 +130,7 @@ test('without a policy an override left by a claim is cleared, and no other writ
   assert.equal(node.machine.biosAttributes.LogicalProc, 'Disabled');
 });
 
-const inVain: [title: string, fault: (node: Node) => void, message: RegExp, flags?: string[]][] = [
+const failingResets: [title: string, fault: (node: Node) => void, message: RegExp, flags?: string[]][] = [
   ['that the BIOS does not offer', ({ bmc }) => bmc.set({ lacksBiosReset: true }), /offers no reset of its BIOS/],
   ['that never takes effect', ({ bmc }) => bmc.set({ biosResetStuck: true }), /the reset is still pending/],
   ['answered with 500', ({ bmc }) => bmc.answer(500, { path: resetBios }), /could not be reset within/],
@@ -142,7 +142,7 @@ const inVain: [title: string, fault: (node: Node) => void, message: RegExp, flag
     [restoresBootOrder, '--cleanup-timeout=3m'],
   ],
 ];
-for (const [title, fault, message, flags = [resetsBios, '--cleanup-timeout=1m']] of inVain) {
+for (const [title, fault, message, flags = [resetsBios, '--cleanup-timeout=1m']] of failingResets) {
   test(`a reset ${title} ends in Error, off and not claimable; a retry succeeds after the machine recovers`, async () => {
     await using testenv = await startTestenv({ flags: [...flags, '--cleanup-attempts=2'] });
     const { node, claim, name, server } = await claimed(testenv);

@@ -25,7 +25,7 @@ test('a server returned by its claim is erased, recorded and made Available', as
   await claim.isGone();
   const free = await server.hasReason('Available');
   assert.deepEqual(seen.states, ['Reserved', 'Cleanup', 'Available']);
-  assert.deepEqual(seen.uncleanOffers, []);
+  assert.deepEqual(seen.uncleanReleases, []);
   assert.equal(simulated(node).installed, undefined);
   assert.deepEqual(node.powerLog.slice(powerBefore), ['Off', 'On', 'Off']);
   assert.deepEqual(
@@ -112,7 +112,7 @@ test('failed cleanup attempts end in Error: off, not claimable, no boot; a retry
   simulated(node).eraserFault = undefined;
   await testenv.requestOperation(failed, 'retry');
   await waiting.reaches('Bound');
-  assert.deepEqual(seen.uncleanOffers, []);
+  assert.deepEqual(seen.uncleanReleases, []);
   assert.deepEqual(seen.states.slice(0, 5), ['Reserved', 'Cleanup', 'Error', 'Cleanup', 'Available']);
   assert.deepEqual(
     reportsOf(testenv, name)
@@ -151,7 +151,7 @@ test('a cleanup attempt without reports times out, and its late report is ignore
   );
   await testenv.untilStable(5_000);
   assert.equal(server.now?.status?.state, 'Cleanup');
-  assert.deepEqual(seen.uncleanOffers, []);
+  assert.deepEqual(seen.uncleanReleases, []);
 });
 
 test("a success reported by another machine is not certified: the server's own machine must have run", async () => {
@@ -186,7 +186,7 @@ test("a success reported by another machine is not certified: the server's own m
 
   await node.bmc.heal();
   await server.hasReason('Available');
-  assert.deepEqual(seen.uncleanOffers, []);
+  assert.deepEqual(seen.uncleanReleases, []);
   assert.equal(simulated(node).installed, undefined);
   assert.deepEqual(
     reportsOf(testenv, name)
@@ -294,7 +294,7 @@ test('a server deleted before its cleanup is erased when its machine is discover
     return server.metadata.uid !== metadata.uid && server.status?.state === 'Available';
   });
   assert.equal(simulated(node).installed, undefined);
-  assert.deepEqual(seen.uncleanOffers, []);
+  assert.deepEqual(seen.uncleanReleases, []);
   assert.equal(reportsOf(testenv, again.metadata.name).at(-1)?.spec.state, 'Succeeded');
   const bmc = await testenv.client.get(BMC, { name: node.name });
   assert.deepEqual(Object.keys(bmc.metadata.annotations ?? {}), [], 'the BMC keeps no record of it');
@@ -359,7 +359,7 @@ test('a server with unknown disks is discovered before its cleanup', async () =>
   await claim.isGone();
   await server.hasReason('Available');
   assert.deepEqual(seen.states, ['Reserved', 'Cleanup', 'Initial', 'Discovery', 'Cleanup', 'Available']);
-  assert.deepEqual(seen.uncleanOffers, []);
+  assert.deepEqual(seen.uncleanReleases, []);
 });
 
 test('a server whose BMC fails during the erasure becomes Available after it is confirmed off', async () => {

@@ -44,7 +44,7 @@ async function assertCleanedAgain(node: Node, name: string, finalStates: readonl
   using seen = follow(testenv, node);
   await testenv.server(node).hasReason('Available');
   assert.equal(isEmpty(node), true);
-  assert.deepEqual(seen.uncleanOffers, []);
+  assert.deepEqual(seen.uncleanReleases, []);
   assert.equal(seen.states.includes('Error'), false);
   const states = reportsOf(testenv, name).map(({ spec }) => `${spec.attempt} ${spec.state}`);
   assert.deepEqual(states.toSorted(), finalStates);

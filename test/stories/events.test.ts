@@ -216,7 +216,7 @@ test('a client above the rate limit gets 429 with Retry-After', async () => {
   await using limited = await openReceiver(new Registry(), { rateLimit: { burst: 25, perSecond: 0.01 } });
   const statuses: number[] = [];
   for (let index = 0; index < 5; index += 1)
-    statuses.push((await push('alerts', 'nobody', { at: limited.url, token: undefined }))[0]);
+    statuses.push((await push('alerts', 'missing', { at: limited.url, token: undefined }))[0]);
   assert.deepEqual(statuses, [404, 404, 404, 429, 429]);
 });
 

@@ -20,7 +20,7 @@ test('kubectl get shows for every kind what an object waits for', async () => {
   assert.ok(node);
   await testenv.plugIn(node);
   const unknownBmc = { macAddress: 'f2:00:00:00:00:01', ip: '192.0.2.9' };
-  await testenv.client.create(Endpoint, { metadata: { name: 'stranger' }, spec: unknownBmc });
+  await testenv.client.create(Endpoint, { metadata: { name: 'unknown' }, spec: unknownBmc });
   const claim = await testenv.claim({ image: 'registry.test/os:1' });
   await claim.watched.hasReason('NoServerMatches');
   await testenv.server(node).hasReason('WaitingForBootConfiguration');
@@ -31,7 +31,7 @@ test('kubectl get shows for every kind what an object waits for', async () => {
   const endpoints = await show('endpoints.metal.ironcore.dev');
   const reasonOf = new Map(endpoints.map(({ NAME, READY, REASON }) => [NAME, `${READY} ${REASON}`]));
   assert.equal(reasonOf.get(node.name), 'True BMCCreated');
-  assert.equal(reasonOf.get('stranger'), 'False UnknownMACPrefix');
+  assert.equal(reasonOf.get('unknown'), 'False UnknownMACPrefix');
   const [bmc] = await show('bmc');
   assert.deepEqual([bmc?.STATE, bmc?.REASON], ['Enabled', 'Connected']);
   const [server] = await show('server');

@@ -14,7 +14,7 @@ const deadlineMs = minutes(2);
 /** The same, after a discovery. */
 const laterDeadlineMs = minutes(4);
 /** As many machines at once as do not slow each other down. */
-export const cellsAtOnce = 30;
+export const maxConcurrentCells = 30;
 
 const entries: Readonly<Record<string, FaultEntry>> = { ...faultEntries, wrongPassword };
 

@@ -34,7 +34,7 @@ const ruleWith = (spec: object) => ({
     conditions: [{ type: 'BurnIn', requiredStatus: 'True' }],
     enforcementMode: 'Continuous',
     taint: { key: 'k', effect: 'NoBind' },
-    serverSelector: { matchLabels: { nobody: 'has-this' } },
+    serverSelector: { matchLabels: { unmatched: 'label' } },
     ...spec,
   },
 });
@@ -289,7 +289,7 @@ test('invalid objects are rejected or reported, and a valid server becomes Avail
     await create(testenv, invalid, invalid.name ?? `bad-${index}`);
   for (const [index, { kind, name = `bad-${index}`, reason, messagePattern, title }] of acceptedAtWrite.entries()) {
     const watched = testenv.object(kind, name);
-    await watched.until(`${title}: says ${reason}`, () => watched.condition('Ready')?.reason === reason);
+    await watched.until(`${title}: has reason ${reason}`, () => watched.condition('Ready')?.reason === reason);
     assert.match(watched.condition('Ready')?.message ?? '', messagePattern, title);
   }
 

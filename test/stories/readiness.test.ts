@@ -82,13 +82,13 @@ test('a deleted rule removes its taints before it is gone', async () => {
   await using testenv = await startTestenv();
   const nodes = await availableNodes(testenv, 2);
   const [node] = nodes;
-  await testenv.patchServer(`${node.name}-system-0`, { spec: { taints: [{ key: 'of-somebody-else' }] } });
+  await testenv.patchServer(`${node.name}-system-0`, { spec: { taints: [{ key: 'of-another-owner' }] } });
   const rule = await testenv.createRule('burned-in', { conditions: burnIn });
-  await tainted(testenv, node, 'of-somebody-else', 'not-ready');
+  await tainted(testenv, node, 'of-another-owner', 'not-ready');
   await rule.hasReason('ServersNotReady');
   await testenv.client.delete(ServerReadinessRule, { name: 'burned-in' });
   await rule.isGone();
-  assert.deepEqual(taintsOf(testenv, node), ['of-somebody-else']);
+  assert.deepEqual(taintsOf(testenv, node), ['of-another-owner']);
   for (const other of nodes.slice(1)) assert.deepEqual(taintsOf(testenv, other), []);
 });
 
@@ -141,7 +141,7 @@ test('a rule with effect Evict takes the server from its claim, unless the condi
   const claim = await testenv.claim({ image: 'registry.test/os:1' });
   await testenv.server(node).hasReason('ClaimServed');
   const fans = [{ type: 'Fans', requiredStatus: 'True' as const }];
-  await testenv.createRule('fans-turn', { conditions: fans, taint: { key: 'broken-fan', effect: 'Evict' } });
+  await testenv.createRule('fans-ok', { conditions: fans, taint: { key: 'broken-fan', effect: 'Evict' } });
   await testenv.report(node, 'Fans', 'False');
   await claim.hasReason('Evicting');
   await tainted(testenv, node, 'broken-fan');

@@ -50,7 +50,7 @@ test('a machine reports over TLS to a registry whose CA is in its ignition', asy
 
 test('a registry with the certificate of another CA receives no report', async () => {
   await using directory = await certificateDirectory();
-  await writeCertificate(directory.path, await createAuthority('of somebody else'));
+  await writeCertificate(directory.path, await createAuthority('of another site'));
   const { certificatePem } = await createAuthority('of the site');
   const authority = join(directory.path, 'site.pem');
   await writeFile(authority, certificatePem);

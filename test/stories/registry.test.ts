@@ -132,7 +132,7 @@ const rejectedTokens: [string, string | undefined, number, string][] = [
 ];
 for (const [index, [title, token, status, code]] of rejectedTokens.entries()) {
   test(`a report with ${title} is rejected and leaves nothing behind`, async () => {
-    const server = await fixture.discovering(`stranger-${index}`);
+    const server = await fixture.discovering(`rejected-${index}`);
     const reply = await report(server, { token });
     assert.deepEqual([reply.status, reply.code], [status, code]);
     assert.equal(await stored(server.name), undefined);
@@ -606,7 +606,7 @@ test('a registry with dead watches reads from the API server before it rejects a
   const server = await erasing('not-seen-yet', 'Reserved');
   await using staleReplica = await startRegistry(optionsFor(fixture.withDeadWatches()));
   await fixture.setStatus(server.name, { state: 'Cleanup' });
-  const failed = { state: 'Failed', message: 'a disk that nobody ordered', disks: [] };
+  const failed = { state: 'Failed', message: 'an unexpected disk', disks: [] };
   assert.equal((await erasureOf(server, failed, { at: staleReplica })).status, 201);
 });
 

@@ -22,7 +22,7 @@ interface Hold {
 }
 
 /**
- * A proxy between a client and the API server that holds the requests it is told to hold, like an overloaded API
+ * A proxy between a client and the API server that holds matching requests, like an overloaded API
  * server. All other requests pass at once, watches too.
  *
  *   client ──HTTP, no credentials──► relay ──HTTPS, those of the kubeconfig──► API server
