@@ -399,7 +399,7 @@ const staleCases: [string, Record<string, string>, (server: BootingServer) => Pr
 ];
 for (const [index, [title, annotations, change, expected]] of staleCases.entries()) {
   test(`a boot service with a lagging watch reads from the API server before it serves a boot to a machine ${title}`, async () => {
-    const server = await preparedBoot(`staleCases-${index}`, { annotations });
+    const server = await preparedBoot(`overtaken-${index}`, { annotations });
     await fixture.until(fixture.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
     await using staleReplica = await startBoot(optionsFor(fixture.withDeadWatches()));
     assert.match(await scriptOf(server, staleReplica), /^kernel /m);

@@ -531,7 +531,7 @@ async function flagsOf(
   ];
 }
 
-/** // Machines reach a killed and restarted operator process at the same addresses. */
+/** Machines reach a killed and restarted operator process at the same addresses. */
 async function portFlags(operator: NonNullable<TestenvOptions['operator']>): Promise<string[]> {
   if (operator === 'inside')
     return ['--registry-url=http://127.0.0.1', '--registry-port=0', '--boot-port=0', '--metadata-port=0'];
