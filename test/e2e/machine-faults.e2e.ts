@@ -56,8 +56,10 @@ test('a machine with another UUID than its BMC reports is named with both, boots
   await writeFile(disk, kept, { flag: 'r+' });
   node.bmc.reportUuid(reportedUuid);
   await testenv.plugIn(node);
-  const { metadata } = await testenv.serverOf(reportedUuid).hasMessage(/script did not come within 20 s/);
-  await testenv.serverOf(reportedUuid).hasMessage(new RegExp(`by system UUID ${node.uuid}, which no Server has`));
+  const { metadata } = await testenv.servers.withUuid(reportedUuid).hasMessage(/script did not come within 20 s/);
+  await testenv.servers
+    .withUuid(reportedUuid)
+    .hasMessage(new RegExp(`by system UUID ${node.uuid}, which no Server has`));
   await node.serial.waitForLine(new RegExp(`No boot script for system ${node.uuid}`), timeoutSignal());
   assert.equal(testenv.inventories.get(metadata.name), undefined);
   assert.deepEqual((await readFile(disk)).subarray(0, kept.length), kept);
@@ -66,7 +68,7 @@ test('a machine with another UUID than its BMC reports is named with both, boots
   await testenv.bmc(node).hasReason('SystemIdentityChanged');
   await testenv.client.delete(Server, metadata);
   const { metadata: found } = await testenv.server(node).hasReason('RunningServerLeftAlone');
-  await testenv.patchServer(found.name, {
+  await testenv.servers.patch(found.name, {
     metadata: { annotations: { 'metal.ironcore.dev/allow-interruption': 'true' } },
   });
   await testenv.server(node).hasReason('Available');

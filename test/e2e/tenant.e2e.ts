@@ -30,7 +30,7 @@ test('a claimed machine waits for its image, boots it once from its registry wit
     ignitionSecretRef: { name: 'tenant' },
   });
   await layerRequested;
-  const boot = testenv.bootNamed(claim.name);
+  const boot = testenv.boots.named(claim.name);
   await boot.hasReason('ImagePulling');
   await testenv.server(node).hasMessage(new RegExp(`the files of "${host}/tenant/system:1" are being pulled`));
   assert.equal(node.power, 'Off', 'nothing is started before it can boot');

@@ -19,10 +19,10 @@ const startTestenv = testenvsOfFile();
 /** Fault points at which the operator is killed: the work done by then, which a new operator has to find out. */
 const faultPoints: Record<string, (testenv: Testenv, node: Node) => Promise<unknown>> = {
   'the BMCSecret exists': (testenv) =>
-    testenv.user('ada').until('names it', ({ spec }) => spec.bmcSecretRef !== undefined),
+    testenv.users.named('ada').until('names it', ({ spec }) => spec.bmcSecretRef !== undefined),
   'the password is sent to the BMC': (testenv, node) => {
     node.bmc.latency(300, { path: '/AccountService' });
-    return testenv.user('ada').until('names it', ({ spec }) => spec.bmcSecretRef !== undefined);
+    return testenv.users.named('ada').until('names it', ({ spec }) => spec.bmcSecretRef !== undefined);
   },
   'the BMC has the password': (testenv, node) =>
     testenv.accounts(node).until('has the account', () => accountOf(node, 'ada') !== undefined),
@@ -30,7 +30,7 @@ const faultPoints: Record<string, (testenv: Testenv, node: Node) => Promise<unkn
     const isTried = () => node.bmc.sessions.some(({ username }) => username === 'ada');
     return testenv.accounts(node).until('sees the login', isTried);
   },
-  'the BMCUser is ready': (testenv) => testenv.user('ada').hasReason('PasswordVerified'),
+  'the BMCUser is ready': (testenv) => testenv.users.named('ada').hasReason('PasswordVerified'),
 };
 
 for (const [faultPoint, reach] of Object.entries(faultPoints)) {
@@ -46,7 +46,7 @@ for (const [faultPoint, reach] of Object.entries(faultPoints)) {
     await node.bmc.heal();
 
     await using _second = await testenv.startOperatorProcess();
-    const user = await testenv.user('ada').hasReason('PasswordVerified');
+    const user = await testenv.users.named('ada').hasReason('PasswordVerified');
     assert.equal(accountOf(node)?.password, await passwordIn(testenv, effective(user)));
     assert.ok(rejectedLogins(node) <= 1, `${rejectedLogins(node)} rejected logins`);
     assert.equal((await secretsMadeFor(testenv, made)).length, 1);
@@ -66,7 +66,7 @@ test('an operator killed after it rotated its own password recovers its access',
   await first.kill();
 
   await using _second = await testenv.startOperatorProcess();
-  const user = await testenv.user('ada').hasReason('PasswordVerified');
+  const user = await testenv.users.named('ada').hasReason('PasswordVerified');
   await testenv
     .bmc(node)
     .until(
@@ -94,7 +94,7 @@ test('an operator with rejected credentials recovers after a restart with the pa
   await testenv.client.create(BMCSecret, { metadata: { name: 'given' }, data });
   await createUser(testenv, node, { userName: username, roleID: 'Administrator', bmcSecretRef: { name: 'given' } });
   await using _second = await testenv.startOperatorProcess();
-  await testenv.user('ada').hasReason('PasswordVerified');
+  await testenv.users.named('ada').hasReason('PasswordVerified');
   const { spec } = await testenv.bmc(node).reaches('Enabled');
   assert.equal(spec.bmcSecretRef.name, 'given');
   assert.equal(rejectedLogins(node), 1);

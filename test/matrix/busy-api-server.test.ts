@@ -23,7 +23,7 @@ test("a machine boots, reports and reads its user data while all connections of 
   assert.ok(claimed && discovered);
   await testenv.plugIn(claimed);
   const { metadata } = await testenv.server(claimed).hasReason('Available');
-  await testenv.patchServer(metadata.name, {
+  await testenv.servers.patch(metadata.name, {
     metadata: { annotations: { 'metal.ironcore.dev/metadata-addresses': '127.0.0.1' } },
   });
   await testenv.client.create(Secret, {

@@ -93,7 +93,7 @@ test('an operator killed right after it cleared the claim reference leaves the m
   await first.kill();
   using seen = follow(testenv, node);
   // The patch of dropClaimRef; no status write follows it.
-  await testenv.patchServer(name, { spec: { serverClaimRef: null, bootConfigurationRef: null, power: 'Off' } });
+  await testenv.servers.patch(name, { spec: { serverClaimRef: null, bootConfigurationRef: null, power: 'Off' } });
   assert.equal(server.now?.status?.state, 'Reserved');
   await using _second = await testenv.startOperatorProcess();
   await server.hasReason('Available');

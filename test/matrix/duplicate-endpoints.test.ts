@@ -15,7 +15,7 @@ test('of two Endpoints with one MAC address only the first is acted on, and both
   const { macAddress, address: ip } = node.bmc;
   const odd = macAddress.replaceAll(':', '').toUpperCase();
   await testenv.client.create(Endpoint, { metadata: { name: 'a-twin' }, spec: { macAddress: odd, ip } });
-  const duplicate = testenv.endpointNamed('a-twin');
+  const duplicate = testenv.endpoints.named('a-twin');
   await duplicate.hasCondition('Ready', 'False');
   await duplicate.hasCondition('MACAddressUnique', 'False');
   assert.equal(duplicate.condition('Ready')?.reason, 'DuplicateMACAddress');
@@ -23,7 +23,7 @@ test('of two Endpoints with one MAC address only the first is acted on, and both
   await testenv.endpoint(node).hasCondition('MACAddressUnique', 'False');
   assert.match(testenv.endpoint(node).condition('MACAddressUnique')?.message ?? '', /^also of a-twin; only the first/);
   assert.equal(testenv.endpoint(node).condition('Ready')?.status, 'True');
-  assert.equal(testenv.bmcNamed('a-twin').now, undefined);
+  assert.equal(testenv.bmcs.named('a-twin').now, undefined);
 
   await testenv.client.delete(Endpoint, { name: 'a-twin' });
   await testenv.endpoint(node).hasCondition('MACAddressUnique', 'True');

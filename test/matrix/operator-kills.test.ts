@@ -53,7 +53,9 @@ test('a machine that stopped booting during an operator outage is discovered aga
   await testenv.plugIn(node);
   await testenv.machine(node).until('powers on', () => node.power !== 'Off');
   await first.kill();
-  await testenv.machine(node).until('finds no bootable device', () => node.boots.at(-1)?.outcome === 'no bootable device');
+  await testenv
+    .machine(node)
+    .until('finds no bootable device', () => node.boots.at(-1)?.outcome === 'no bootable device');
 
   await using _second = await testenv.startOperatorProcess();
   await testenv.server(node).hasReason('Available');

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { allowMetrics, createToken } from '@metal/testenv/service-accounts.ts';
 import { bindWithheldRoles } from '@metal/testenv/roles.ts';
 
 const startTestenv = testenvsOfFile();
@@ -39,12 +40,12 @@ test('a process serves health, protects its metrics, and leaves nothing behind w
   assert.equal((await fetchMetrics(metrics)).status, 401, 'metrics require authorization');
   assert.equal((await fetchMetrics(metrics, 'made-up')).status, 403);
   assert.equal(
-    (await fetchMetrics(metrics, await testenv.tokenFor('default'))).status,
+    (await fetchMetrics(metrics, await createToken(testenv.client, 'default'))).status,
     403,
     'a token alone is not enough',
   );
-  await testenv.allowMetrics('default');
-  const { status, text } = await fetchMetrics(metrics, await testenv.tokenFor('default'));
+  await allowMetrics(testenv.client, 'default');
+  const { status, text } = await fetchMetrics(metrics, await createToken(testenv.client, 'default'));
   assert.equal(status, 200);
   for (const name of [
     'controller_runtime_reconcile_total',

@@ -42,7 +42,7 @@ test('a wrong password of a BMC is tried once over all operator restarts, and a 
   const { resourceVersion } = (await testenv.bmc(node).exists()).metadata;
   assert.equal(resourceVersion, metadata.resourceVersion, 'nothing new is reported');
 
-  await testenv.patchSecret(node.name, { password: 'another-one' });
+  await testenv.secrets.setTexts(node.name, { password: 'another-one' });
   await using _last = await testenv.startOperatorProcess();
   const bmc = await testenv.bmc(node).reaches('Enabled');
   assert.equal(bmc.status?.rejectedLogin, undefined);
@@ -70,7 +70,7 @@ test('a wrong password of an inline BMC is tried once over all operator restarts
   const { resourceVersion } = (await testenv.server(node).exists()).metadata;
   assert.equal(resourceVersion, rejected.resourceVersion, 'nothing new is reported');
 
-  await testenv.patchSecret(metadata.name, { password: 'another-one' });
+  await testenv.secrets.setTexts(metadata.name, { password: 'another-one' });
   await using _last = await testenv.startOperatorProcess();
   const server = await testenv.server(node).reaches('Discovery');
   assert.equal(server.status?.rejectedLogin, undefined);

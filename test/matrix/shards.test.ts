@@ -125,7 +125,7 @@ test('a password rejected by a BMC is not tried again by later owners of the BMC
   }
   assert.equal(node.bmc.access.failedLogins, 1);
 
-  await testenv.patchSecret(node.name, { password: 'another-one' });
+  await testenv.secrets.setTexts(node.name, { password: 'another-one' });
   await testenv.bmc(node).reaches('Enabled');
   assert.equal(node.bmc.access.failedLogins, 1);
 });

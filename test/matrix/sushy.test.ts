@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { addForeignBmc } from '@metal/testenv/foreign-bmc.ts';
 import { startSushy } from '@metal/testenv/sushy.ts';
 
 const startTestenv = testenvsOfFile();
@@ -17,17 +18,17 @@ for (const tls of [false, true]) {
       speed: 1,
       flags: ['--discovery-timeout=20s', '--power-polling-interval=1s', '--discovery-attempts=9'],
     });
-    await testenv.addBmc('sushy', {
+    await addForeignBmc(testenv.client, 'sushy', {
       port: sushy.port,
       scheme: tls ? 'https' : 'http',
       username: 'operator',
       password: 'opensesame',
       ...(sushy.caPem === undefined ? {} : { caPem: sushy.caPem }),
     });
-    await testenv.bmcNamed('sushy').reaches('Enabled');
+    await testenv.bmcs.named('sushy').reaches('Enabled');
 
     for (const { uuid } of systems) {
-      const server = testenv.serverOf(uuid);
+      const server = testenv.servers.withUuid(uuid);
       await server.reaches('Discovery');
       assert.equal(server.now?.spec.systemUUID, uuid);
       assert.equal(server.now?.status?.manufacturer, 'Sushy Emulator', 'its hardware information is read');
@@ -36,13 +37,13 @@ for (const tls of [false, true]) {
 
     const [first] = systems;
     assert.ok(first);
-    await testenv.serverOf(first.uuid).until('is On', ({ status }) => status?.powerState === 'On');
+    await testenv.servers.withUuid(first.uuid).until('is On', ({ status }) => status?.powerState === 'On');
     const seen = await sushy.system(first.uuid);
     assert.equal(seen.PowerState, 'On', 'the power-on arrived');
     assert.equal(seen.Boot.BootSourceOverrideTarget, 'Pxe', 'the one-time override arrived');
 
-    await testenv
-      .serverOf(first.uuid)
+    await testenv.servers
+      .withUuid(first.uuid)
       .until('has been switched off for another attempt', ({ status }) => status?.powerState === 'Off');
     assert.equal((await sushy.system(first.uuid)).PowerState, 'Off', 'the power-off arrived');
   });
@@ -51,8 +52,13 @@ for (const tls of [false, true]) {
 test('a wrong password for sushy-tools is reported and not retried', async () => {
   await using sushy = await startSushy({ systems, username: 'operator', password: 'opensesame', tls: false });
   await using testenv = await startTestenv();
-  await testenv.addBmc('sushy', { port: sushy.port, scheme: 'http', username: 'operator', password: 'guess' });
-  const { status } = await testenv.bmcNamed('sushy').hasReason('AuthenticationFailed');
+  await addForeignBmc(testenv.client, 'sushy', {
+    port: sushy.port,
+    scheme: 'http',
+    username: 'operator',
+    password: 'guess',
+  });
+  const { status } = await testenv.bmcs.named('sushy').hasReason('AuthenticationFailed');
   assert.equal(status?.state, 'Error');
   assert.equal(testenv.servers.size, 0);
 });

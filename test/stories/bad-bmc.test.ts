@@ -30,7 +30,7 @@ test('a wrong password is tried once, and a corrected BMCSecret is used at once'
   const rejected = node.bmc.requests.filter(({ status }) => status === 401);
   assert.equal(rejected.length, 1, 'the BMC saw one attempt');
 
-  await testenv.patchSecret(node.name, { password: 'another-one' });
+  await testenv.secrets.setTexts(node.name, { password: 'another-one' });
   await testenv.bmc(node).reaches('Enabled');
   await testenv.server(node).hasReason('Available');
 });
@@ -50,13 +50,13 @@ test('a password corrected on the BMC is tried once for each change of the BMCSe
   const { status } = await testenv
     .bmc(node)
     .hasMessage(/put right at the BMC, annotate the BMCSecret to have it tried/);
-  const retry = (value: string) => testenv.annotateSecret(node.name, value);
+  const retry = (value: string) => testenv.secrets.annotate(node.name, value);
 
   await retry('now');
   await testenv.bmc(node).until('is rejected again', isRejectedAgain(status));
   assert.equal(node.bmc.access.failedLogins, 2);
 
-  const { data } = await testenv.secret(node.name).exists();
+  const { data } = await testenv.secrets.named(node.name).exists();
   node.bmc.password = Buffer.from(data?.password ?? '', 'base64').toString();
   await retry('and now');
   await testenv.bmc(node).reaches('Enabled');
@@ -80,7 +80,7 @@ test('an account that gains the login privilege is tried when its BMCSecret is a
   assert.equal(countLoginRequests(), 1);
 
   await node.bmc.heal();
-  await testenv.annotateSecret(node.name, 'now');
+  await testenv.secrets.annotate(node.name, 'now');
   await testenv.bmc(node).reaches('Enabled');
   assert.equal(countLoginRequests(), 2);
 });
@@ -93,7 +93,7 @@ test('a password corrected on an inline BMC is tried once for each change of the
     .server(node)
     .until('is rejected', (server) => server.status?.rejectedLogin !== undefined);
   await testenv.server(node).hasMessage(/put right at the BMC, annotate the BMCSecret to have it tried/);
-  const retry = (value: string) => testenv.annotateSecret(metadata.name, value);
+  const retry = (value: string) => testenv.secrets.annotate(metadata.name, value);
 
   await retry('now');
   await testenv.server(node).until('is rejected again', isRejectedAgain(status));
@@ -138,7 +138,7 @@ test('an untrusted BMC certificate is rejected, and accepted once it is pinned',
   assert.match(message, /not trusted.*fingerprint/s);
   assert.equal(node.bmc.requests.length, 0, 'nothing was sent to an untrusted BMC');
 
-  await testenv.patchBmc(node.name, { spec: { protocol: { tls: { fingerprint: node.bmc.fingerprint } } } });
+  await testenv.bmcs.patch(node.name, { spec: { protocol: { tls: { fingerprint: node.bmc.fingerprint } } } });
   await testenv.bmc(node).reaches('Enabled');
 });
 
@@ -277,7 +277,7 @@ for (const [title, status] of [
     const claim = await testenv.claim({ image: 'registry.test/os:1', on: node });
     await testenv.server(node).hasReason('ClaimServed');
     node.bmc.failWriteResponses(status, { path: 'ComputerSystem.Reset' });
-    await testenv.patchServer(metadata.name, {
+    await testenv.servers.patch(metadata.name, {
       metadata: { annotations: { 'metal.ironcore.dev/operation': 'hard-restart-server' } },
     });
     await testenv.hasEvent(metadata.name, 'OperationUncertain');
@@ -298,7 +298,7 @@ test('a machine that never starts ends in Error after a limited number of reques
   assert.equal(server.status?.state, 'Error');
   assert.match(server.status?.failure?.message ?? '', /was asked for power On 3 times .* still reports Off/);
   await node.bmc.heal();
-  await testenv.patchServer(server.metadata.name, {
+  await testenv.servers.patch(server.metadata.name, {
     metadata: { annotations: { 'metal.ironcore.dev/operation': 'retry' } },
   });
   await testenv.server(node).hasReason('Available');
@@ -344,7 +344,7 @@ test('a server without a report ends in Error and off, and recovers on retry', a
   await testenv.plugIn(node);
   const server = await testenv.server(node).reaches('Error');
   await node.bmc.heal();
-  await testenv.patchServer(server.metadata.name, {
+  await testenv.servers.patch(server.metadata.name, {
     metadata: { annotations: { 'metal.ironcore.dev/operation': 'retry' } },
   });
   await testenv.server(node).hasReason('Available');

@@ -70,12 +70,12 @@ test('a claim is not evicted for a removed taint although the watch delivers no 
   await testenv.server(node).hasReason('Available');
   const claim = await testenv.claim({ image: 'registry.test/os:1' });
   const { metadata } = await testenv.server(node).hasReason('ClaimServed');
-  await testenv.patchServer(metadata.name, { spec: { taints: [{ key: 'broken-fan', effect: 'Evict' }] } });
+  await testenv.servers.patch(metadata.name, { spec: { taints: [{ key: 'broken-fan', effect: 'Evict' }] } });
   await claim.hasReason('Evicting');
 
   {
     using _held = proxy.pauseServerWatches();
-    await testenv.patchServer(metadata.name, { spec: { taints: null } });
+    await testenv.servers.patch(metadata.name, { spec: { taints: null } });
     await testenv.untilStable(90_000);
     assert.equal(claim.watched.condition('Evicting')?.status, 'True', 'the operator has not received the change');
     assert.deepEqual(node.powerLog, ['On', 'Off', 'On'], 'nothing was done to the machine');
@@ -98,7 +98,7 @@ test('a server bound by a suspended leader to a claim with another server is rel
 
   const bound = await testenv.server(spare).exists();
   const serverClaimRef = { namespace: 'default', name: claim.name, uid: claim.uid };
-  await testenv.patchServer(bound.metadata.name, { spec: { serverClaimRef } });
+  await testenv.servers.patch(bound.metadata.name, { spec: { serverClaimRef } });
   await testenv.server(spare).until('is released', (server) => server.spec.serverClaimRef === undefined);
   await testenv.server(spare).hasReason('Available');
   assert.deepEqual(spare.powerLog, ['On', 'Off'], 'only its discovery ran on it');

@@ -16,7 +16,7 @@ test('a failed BMC restart is reported until one succeeds, and then the BMC is o
   await testenv.bmc(node).reaches('Enabled');
   await testenv.server(node).hasReason('Available');
   node.bmc.answer(503);
-  await testenv.patchBmc(node.name, {
+  await testenv.bmcs.patch(node.name, {
     metadata: { annotations: { 'metal.ironcore.dev/operation': 'graceful-restart-bmc' } },
   });
   const failed = await testenv

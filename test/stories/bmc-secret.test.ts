@@ -14,13 +14,13 @@ test('clear text of a BMCSecret moves into data, also when it is written again',
     metadata: { name: 'given' },
     stringData: { username: 'root', password: 'first' },
   });
-  const converted = await testenv
-    .secret('given')
+  const converted = await testenv.secrets
+    .named('given')
     .until('has no clear text', ({ stringData }) => stringData === undefined);
   assert.deepEqual([text(converted, 'username'), text(converted, 'password')], ['root', 'first']);
 
   await testenv.client.mergePatch(BMCSecret, { name: 'given' }, { stringData: { password: 'second' } });
-  const again = await testenv.secret('given').until('has the new text in data', (secret) => {
+  const again = await testenv.secrets.named('given').until('has the new text in data', (secret) => {
     return secret.stringData === undefined && text(secret, 'password') === 'second';
   });
   assert.equal(text(again, 'username'), 'root');
@@ -35,7 +35,7 @@ test('a BMCSecret with different data and clear text keeps the value that v0.7.0
   });
   const { note } = await testenv.hasEvent('given', 'StringDataAmbiguous');
   assert.match(note, /differ in password; data counts/);
-  const secret = await testenv.secret('given').exists();
+  const secret = await testenv.secrets.named('given').exists();
   assert.deepEqual([text(secret, 'password'), secret.stringData], ['first', { password: 'second' }]);
 });
 
@@ -48,7 +48,7 @@ test('immutable BMCSecrets stay unchanged, and with --convert-bmc-secrets=false 
     const { note, type } = await testenv.hasEvent(`fixed-${immutable}`, 'BMCSecretIncomplete');
     assert.equal(type, 'Warning');
     assert.match(note, /key password has no value/);
-    assert.deepEqual(testenv.secret(`fixed-${immutable}`).now?.stringData, stringData);
+    assert.deepEqual(testenv.secrets.named(`fixed-${immutable}`).now?.stringData, stringData);
   }
 });
 
@@ -60,7 +60,7 @@ test('an immutable BMCSecret with clear text is not converted', async () => {
     stringData: { username: 'root' },
   });
   await testenv.hasEvent('fixed', 'BMCSecretIncomplete');
-  assert.deepEqual(testenv.secret('fixed').now?.stringData, { username: 'root' });
+  assert.deepEqual(testenv.secrets.named('fixed').now?.stringData, { username: 'root' });
 });
 
 test('a password changed by hand is not overwritten by the Endpoint', async () => {
@@ -70,7 +70,7 @@ test('a password changed by hand is not overwritten by the Endpoint', async () =
   await testenv.plugIn(node);
   await testenv.bmc(node).reaches('Enabled');
   node.bmc.password = 'changed-by-hand';
-  await testenv.patchSecret(node.name, { password: 'changed-by-hand' });
+  await testenv.secrets.setTexts(node.name, { password: 'changed-by-hand' });
   await testenv.client.mergePatch(BMC, { name: node.name }, { metadata: { labels: { touched: 'yes' } } });
   await testenv.server(node).hasReason('Available');
   assert.equal(text(await testenv.client.get(BMCSecret, { name: node.name }), 'password'), 'changed-by-hand');

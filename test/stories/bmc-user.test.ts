@@ -24,7 +24,7 @@ test('an account and its BMCSecret are created with a password of the maximum le
   assert.ok(node);
   await readyBmc(testenv, node);
   await createUser(testenv, node);
-  const user = await testenv.user('ada').hasReason('PasswordVerified');
+  const user = await testenv.users.named('ada').hasReason('PasswordVerified');
 
   const name = effective(user);
   assert.ok(name.startsWith('ada') && name === user.spec.bmcSecretRef?.name, name);
@@ -58,15 +58,15 @@ test('a given BMCSecret is used unchanged, also for an existing account with ano
     stringData: { username: 'ada', password: 'given-by-a-person' },
   });
   await createUser(testenv, node, { bmcSecretRef: { name: 'given' } });
-  const user = await testenv.user('ada').hasReason('PasswordVerified');
+  const user = await testenv.users.named('ada').hasReason('PasswordVerified');
   assert.equal(effective(user), 'given');
   assert.equal(user.status?.id, '7');
   assert.deepEqual([accountOf(node)?.password, accountOf(node)?.role], ['given-by-a-person', 'Operator']);
   assert.equal(rejectedLogins(node), 1, 'the existing password was verified once');
   assert.deepEqual(await secretsMadeFor(testenv, user), []);
 
-  await testenv.patchSecret('given', { password: 'changed-by-a-person' });
-  await testenv.user('ada').until('has the changed password', ({ status }) => {
+  await testenv.secrets.setTexts('given', { password: 'changed-by-a-person' });
+  await testenv.users.named('ada').until('has the changed password', ({ status }) => {
     const isNew = accountOf(node)?.password === 'changed-by-a-person';
     return isNew && status?.state === 'Ready';
   });
@@ -80,7 +80,7 @@ test('a given password that already works is not set again', async () => {
   await readyBmc(testenv, node);
   await testenv.client.create(BMCSecret, { metadata: { name: 'given' }, stringData: { username, password } });
   await createUser(testenv, node, { userName: username, roleID: 'Administrator', bmcSecretRef: { name: 'given' } });
-  const user = await testenv.user('ada').hasReason('PasswordVerified');
+  const user = await testenv.users.named('ada').hasReason('PasswordVerified');
   assert.equal(effective(user), 'given');
   assert.equal(writesTo(node), 0);
   assert.equal(rejectedLogins(node), 0);
@@ -95,9 +95,9 @@ test('a password is rotated when its period since the last rotation is over, and
   assert.ok(node);
   await readyBmc(testenv, node);
   await createUser(testenv, node, { rotationPeriod: '2m' });
-  const first = await testenv.user('ada').hasReason('PasswordVerified');
-  const second = await testenv
-    .user('ada')
+  const first = await testenv.users.named('ada').hasReason('PasswordVerified');
+  const second = await testenv.users
+    .named('ada')
     .until(
       'has another password that works',
       (user) => effective(user) !== effective(first) && user.status?.state === 'Ready',
@@ -106,7 +106,7 @@ test('a password is rotated when its period since the last rotation is over, and
   const apart = rotated(second) - rotated(first);
   assert.ok(apart >= minutes(2) && apart < minutes(4), `${apart} ms apart`);
   assert.equal(accountOf(node)?.password, await passwordIn(testenv, effective(second)));
-  await testenv.secret(effective(first)).isGone();
+  await testenv.secrets.named(effective(first)).isGone();
   assert.equal(rejectedLogins(node), 0);
 });
 
@@ -116,17 +116,17 @@ test('a password is rotated once on request, with an event', async () => {
   assert.ok(node);
   await readyBmc(testenv, node);
   await createUser(testenv, node);
-  const first = await testenv.user('ada').hasReason('PasswordVerified');
+  const first = await testenv.users.named('ada').hasReason('PasswordVerified');
   await testenv.client.mergePatch(
     BMCUser,
     { name: 'ada' },
     { metadata: { annotations: { 'metal.ironcore.dev/operation': 'rotate-credentials' } } },
   );
-  const second = await testenv
-    .user('ada')
+  const second = await testenv.users
+    .named('ada')
     .until('works with another password', (user) => effective(user) !== effective(first));
   assert.equal(second.metadata.annotations?.['metal.ironcore.dev/operation'], undefined);
-  await testenv.secret(effective(first)).isGone();
+  await testenv.secrets.named(effective(first)).isGone();
   assert.equal((await secretsMadeFor(testenv, second)).length, 1);
   await testenv.hasEvent('ada', 'RotationRequested');
   assert.equal(rejectedLogins(node), 0);
@@ -138,15 +138,15 @@ test('an expired password is replaced once, and an expiration that the BMC no lo
   assert.ok(node);
   await readyBmc(testenv, node);
   await createUser(testenv, node);
-  const first = await testenv.user('ada').hasReason('PasswordVerified');
+  const first = await testenv.users.named('ada').hasReason('PasswordVerified');
   const account = accountOf(node);
   assert.ok(account);
   account.passwordExpiration = new Date(testenv.clock.now() + seconds(30)).toISOString();
-  const second = await testenv
-    .user('ada')
+  const second = await testenv.users
+    .named('ada')
     .until('works with another password', (user) => effective(user) !== effective(first));
   assert.equal(second.status?.passwordExpiration, undefined);
-  await testenv.secret(effective(first)).isGone();
+  await testenv.secrets.named(effective(first)).isGone();
   assert.equal((await secretsMadeFor(testenv, second)).length, 1, 'no rotation loop');
 });
 
@@ -157,10 +157,10 @@ for (const vendor of ['generic', 'dell'] as const) {
     assert.ok(node);
     await readyBmc(testenv, node);
     await createUser(testenv, node);
-    const user = await testenv.user('ada').hasReason('PasswordVerified');
+    const user = await testenv.users.named('ada').hasReason('PasswordVerified');
     assert.equal(user.status?.id, vendor === 'dell' ? '3' : '2');
     await testenv.client.delete(BMCUser, { name: 'ada' });
-    await testenv.user('ada').isGone();
+    await testenv.users.named('ada').isGone();
     assert.equal(accountOf(node), undefined);
     if (vendor === 'dell') assert.equal(node.bmc.access.accounts[2]?.enabled, false);
   });
@@ -178,7 +178,9 @@ test('a BMC without a free account slot is reported, and two users never share o
   }
   const finished = await Promise.all(
     ['ada', 'bob'].map((name) =>
-      testenv.user(name).until('is Ready or in Error', ({ status }) => status?.state === 'Ready' || status?.state === 'Error'),
+      testenv.users
+        .named(name)
+        .until('is Ready or in Error', ({ status }) => status?.state === 'Ready' || status?.state === 'Error'),
     ),
   );
   assert.equal(finished.filter(({ status }) => status?.state === 'Ready').length, 1);
@@ -195,17 +197,17 @@ test('an invalid BMCSecret is reported before any request to the BMC', async () 
   await readyBmc(testenv, node);
   await testenv.client.create(BMCSecret, { metadata: { name: 'given' }, stringData: { username: 'ada' } });
   await createUser(testenv, node, { bmcSecretRef: { name: 'given' } });
-  await testenv.user('ada').hasReason('BMCSecretIncomplete');
-  await testenv.patchSecret('given', { username: 'bob', password: 'long-enough-1' });
-  await testenv.user('ada').hasReason('BMCSecretOfAnotherUser');
+  await testenv.users.named('ada').hasReason('BMCSecretIncomplete');
+  await testenv.secrets.setTexts('given', { username: 'bob', password: 'long-enough-1' });
+  await testenv.users.named('ada').hasReason('BMCSecretOfAnotherUser');
   assert.equal(writesTo(node), 0);
-  await testenv.patchSecret('given', { username: 'ada', password: 'short' });
+  await testenv.secrets.setTexts('given', { username: 'ada', password: 'short' });
   const states = new Set<string | undefined>();
   using _watch = testenv.bmcs.onChange(({ after }) => states.add(after?.status?.state));
-  const rejected = await testenv.user('ada').hasReason('AccountRefused');
+  const rejected = await testenv.users.named('ada').hasReason('AccountRefused');
   assert.match(rejected.status?.conditions?.[0]?.message ?? '', /8 to 30 characters, "\*\*\*" has not/);
-  await testenv.patchSecret('given', { password: 'long-enough-1' });
-  await testenv.user('ada').hasReason('PasswordVerified');
+  await testenv.secrets.setTexts('given', { password: 'long-enough-1' });
+  await testenv.users.named('ada').hasReason('PasswordVerified');
   states.delete('Enabled');
   assert.deepEqual([...states], [], 'an invalid BMCSecret is not a failure of the BMC');
 });
@@ -220,7 +222,7 @@ test('a password that the BMC accepts and then rejects is tried once, which lock
   });
   node.bmc.manglePasswords();
   await createUser(testenv, node, { bmcSecretRef: { name: 'given' } });
-  const user = await testenv.user('ada').hasReason('LoginRejected');
+  const user = await testenv.users.named('ada').hasReason('LoginRejected');
   assert.equal(user.status?.effectiveBMCSecretRef, undefined);
   await testenv.clock.sleep(minutes(15));
   assert.equal(rejectedLogins(node), 1, 'one attempt, although the accounts are read repeatedly');
@@ -232,7 +234,7 @@ test('a password that the BMC accepts and then rejects is tried once, which lock
     { name: 'ada' },
     { metadata: { annotations: { 'metal.ironcore.dev/operation': 'rotate-credentials' } } },
   );
-  await testenv.user('ada').hasReason('PasswordVerified');
+  await testenv.users.named('ada').hasReason('PasswordVerified');
 });
 
 test('an account deleted on the BMC is created again', async () => {
@@ -241,7 +243,7 @@ test('an account deleted on the BMC is created again', async () => {
   assert.ok(node);
   await readyBmc(testenv, node);
   await createUser(testenv, node);
-  const user = await testenv.user('ada').hasReason('PasswordVerified');
+  const user = await testenv.users.named('ada').hasReason('PasswordVerified');
   node.bmc.access.accounts.splice(1, 1);
   await testenv.accounts(node).until('has the account again', () => accountOf(node) !== undefined);
   assert.equal(accountOf(node)?.password, await passwordIn(testenv, effective(user)));
@@ -257,7 +259,7 @@ for (const vendor of ['supermicro', 'gigabyte', 'dell'] as const) {
     const states = new Set<string | undefined>();
     using _watch = testenv.bmcs.onChange(({ after }) => states.add(after?.status?.state));
     await createUser(testenv, node, { userName: username, roleID: 'Administrator' });
-    const user = await testenv.user('ada').hasReason('PasswordVerified');
+    const user = await testenv.users.named('ada').hasReason('PasswordVerified');
     const bmc = await testenv
       .bmc(node)
       .until('names the new BMCSecret', ({ spec }) => spec.bmcSecretRef.name !== node.name);
@@ -268,7 +270,7 @@ for (const vendor of ['supermicro', 'gigabyte', 'dell'] as const) {
     assert.equal(rejectedLogins(node), 0);
 
     await testenv.client.delete(BMCUser, { name: 'ada' });
-    await testenv.user('ada').isGone();
+    await testenv.users.named('ada').isGone();
     assert.ok(accountOf(node, username), 'the account still exists');
     const kept = await testenv.client.get(BMCSecret, { name: effective(user) });
     assert.deepEqual(kept.metadata.ownerReferences ?? [], [], 'and its BMCSecret is not garbage-collected');
@@ -281,10 +283,10 @@ test('a deletion stops waiting for an unreachable BMC, and reports what remains 
   assert.ok(node);
   await readyBmc(testenv, node);
   await createUser(testenv, node);
-  await testenv.user('ada').hasReason('PasswordVerified');
+  await testenv.users.named('ada').hasReason('PasswordVerified');
   await node.bmc.refuse();
   await testenv.client.delete(BMCUser, { name: 'ada' });
-  await testenv.user('ada').isGone();
+  await testenv.users.named('ada').isGone();
   await testenv.hasEvent('ada', 'AccountLeftBehind');
 });
 
@@ -294,15 +296,15 @@ test('a deletion completes without the BMC object and without the account', asyn
   assert.ok(node && other);
   await readyBmc(testenv, node);
   await createUser(testenv, node);
-  await testenv.user('ada').hasReason('PasswordVerified');
+  await testenv.users.named('ada').hasReason('PasswordVerified');
   node.bmc.access.accounts.splice(1, 1);
   await testenv.client.delete(BMCUser, { name: 'ada' });
-  await testenv.user('ada').isGone();
+  await testenv.users.named('ada').isGone();
 
   await createUser(testenv, node, { bmcRef: { name: 'missing' } });
-  await testenv.user('ada').hasReason('BMCNotFound');
+  await testenv.users.named('ada').hasReason('BMCNotFound');
   await testenv.client.delete(BMCUser, { name: 'ada' });
-  await testenv.user('ada').isGone();
+  await testenv.users.named('ada').isGone();
 });
 
 test("a BMCUser for the operator's account continues after the password is corrected", async () => {
@@ -319,12 +321,12 @@ test("a BMCUser for the operator's account continues after the password is corre
   await testenv.plugIn(node);
   await testenv.bmc(node).hasReason('AuthenticationFailed');
   await createUser(testenv, node, { userName: username, roleID: 'Administrator', bmcSecretRef: { name: 'given' } });
-  await testenv.user('ada').hasReason('BMCNotReady');
+  await testenv.users.named('ada').hasReason('BMCNotReady');
   assert.equal(logins(), 2, 'the password of the BMCUser was tried');
 
   await node.bmc.heal();
-  await testenv.annotateSecret(node.name, 'now');
-  await testenv.user('ada').hasReason('PasswordVerified');
+  await testenv.secrets.annotate(node.name, 'now');
+  await testenv.users.named('ada').hasReason('PasswordVerified');
   assert.equal(node.bmc.password, 'long-enough-1');
 });
 
@@ -335,6 +337,6 @@ test('a password rejected by the BMC is not tried again for a BMCUser with the s
   await testenv.bmc(node).hasReason('AuthenticationFailed');
   const { username } = node.bmc;
   await createUser(testenv, node, { userName: username, roleID: 'Administrator', bmcSecretRef: { name: node.name } });
-  await testenv.user('ada').hasReason('BMCNotReady');
+  await testenv.users.named('ada').hasReason('BMCNotReady');
   assert.equal(rejectedLogins(node), 1);
 });

@@ -19,7 +19,7 @@ const startTestenv = testenvsOfFile();
 
 const operation = 'metal.ironcore.dev/operation';
 const annotate = (testenv: Testenv, name: string, value: string) =>
-  testenv.patchBmc(name, { metadata: { annotations: { [operation]: value } } });
+  testenv.bmcs.patch(name, { metadata: { annotations: { [operation]: value } } });
 const operationOf = ({ metadata }: BMC): string | undefined => metadata.annotations?.[operation];
 const conditionTypes = (bmc: BMC): string[] => (bmc.status?.conditions ?? []).map(({ type }) => type);
 
@@ -158,7 +158,7 @@ test('an SSH server with a changed host key receives no command', async () => {
   assert.ok(node);
   await testenv.plugIn(node);
   await testenv.bmc(node).reaches('Enabled');
-  await testenv.patchBmc(node.name, { spec: { ssh: { hostKeyFingerprint: `SHA256:${'A'.repeat(43)}` } } });
+  await testenv.bmcs.patch(node.name, { spec: { ssh: { hostKeyFingerprint: `SHA256:${'A'.repeat(43)}` } } });
   await annotate(testenv, node.name, 'force-ssh-reset-bmc');
   await reasonIs(testenv.bmc(node), 'Reset', 'False HostKeyMismatch: SSH reset failed: ');
   assert.equal(node.bmc.shell.logins, 0);
@@ -345,7 +345,7 @@ test('a BMC gets the DNS record of the template once a role allows it, owned by 
   const [owner] = record.metadata.ownerReferences ?? [];
   assert.deepEqual([owner?.kind, owner?.name, owner?.controller], ['BMC', node.name, true]);
 
-  await testenv.patchBmc(node.name, { spec: { hostname: 'bmc.test' } });
+  await testenv.bmcs.patch(node.name, { spec: { hostname: 'bmc.test' } });
   const follow = new CacheSet({ client: testenv.client, clock: testenv.clock, log: pino({ level: 'silent' }) });
   const records = follow.watch(ConfigMap);
   await follow.start(new AbortController().signal);
@@ -408,7 +408,7 @@ test('a BMC becomes a Server with its identity, its labels and its owner', async
   assert.deepEqual(server.metadata.labels, { rack: 'r1', row: '7' });
   const [owner] = server.metadata.ownerReferences ?? [];
   assert.deepEqual([owner?.kind, owner?.name, owner?.controller], ['BMC', 'inline', true]);
-  const bmc = await testenv.bmcNamed('inline').reaches('Enabled');
+  const bmc = await testenv.bmcs.named('inline').reaches('Enabled');
   assert.partialDeepStrictEqual(bmc.status, {
     ip: node.bmc.address,
     macAddress: node.bmc.macAddress,
@@ -416,8 +416,8 @@ test('a BMC becomes a Server with its identity, its labels and its owner', async
     powerState: 'On',
   });
 
-  await testenv.patchServer('inline-system-0', { metadata: { labels: { mine: 'stays' } } });
-  await testenv.patchBmc('inline', { metadata: { labels: { rack: 'r2', row: null, new: 'x' } } });
+  await testenv.servers.patch('inline-system-0', { metadata: { labels: { mine: 'stays' } } });
+  await testenv.bmcs.patch('inline', { metadata: { labels: { rack: 'r2', row: null, new: 'x' } } });
   const follows = ({ metadata: { labels = {} } }: Server) => labels.rack === 'r2' && labels.new === 'x';
   const labelled = await testenv.server(node).until('has the labels of its BMC', follows);
   assert.deepEqual(
@@ -453,7 +453,7 @@ test('a machine without UUID gets a derived one, which its Server records', asyn
   await testenv.plugIn(node);
   const derivedFrom = 'metal.ironcore.dev/identity-derived-from';
   const name = `${node.name}-system-0`;
-  const watched = testenv.serverNamed(name);
+  const watched = testenv.servers.named(name);
   const server = await watched.exists();
   assert.match(server.spec.systemUUID, /^[0-9a-f]{8}-[0-9a-f]{4}-5/);
   assert.equal(server.metadata.annotations?.[derivedFrom], 'manufacturer and serial number');

@@ -67,7 +67,7 @@ test("a tenant's ignition is not served while its machine is off, and the machin
   await former.isGone();
   const claim = await claimed(node, { image: 'registry.test/os:2', power: 'Off', ...(await withIgnition('tenant-2')) });
   const server = await testenv.server(node).hasReason('ClaimServed');
-  const boot = await testenv.bootNamed(claim.name).until('is ready', ({ status }) => status?.state === 'Ready');
+  const boot = await testenv.boots.named(claim.name).until('is ready', ({ status }) => status?.state === 'Ready');
   assert.equal(server.status?.pendingBootUID, boot.metadata.uid, 'for the next process');
 
   const script = await scriptOf(node);
@@ -87,7 +87,7 @@ test('one script request for a machine that is off does not count as a boot of i
   const node = await onePluggedIn();
   const claim = await claimed(node, { image: 'registry.test/os:1', power: 'Off' });
   await testenv.server(node).hasReason('ClaimServed');
-  const boot = await testenv.bootNamed(claim.name).until('is ready', ({ status }) => status?.state === 'Ready');
+  const boot = await testenv.boots.named(claim.name).until('is ready', ({ status }) => status?.state === 'Ready');
   await scriptOf(node);
   await testenv.hasEvent(await testenv.server(node).exists(), 'BootDataRefusedWhileOff');
   const requestedBoot = testenv.boots.get(`default/${claim.name}`);
@@ -101,7 +101,7 @@ test('ignition fetched before the BMC started the machine does not count, and it
   await testenv.server(node).hasReason('Available');
   node.bmc.answer(409, { path: 'ComputerSystem.Reset' });
   const claim = await claimed(node, { image: 'registry.test/os:1', ...(await withIgnition('early')) });
-  const boot = testenv.bootNamed(claim.name);
+  const boot = testenv.boots.named(claim.name);
   const first = await boot.until('is ready', ({ status }) => status?.state === 'Ready');
   await testenv.server(node).until('is about to start', ({ spec }) => spec.bootConfigurationRef !== undefined);
   const token = await tokenOf(node);

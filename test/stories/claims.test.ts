@@ -11,11 +11,11 @@ test('an unmatched claim reports how many servers were evaluated and why each wa
   assert.ok(cordoned && tainted);
   await testenv.plugIn(...nodes);
   for (const node of nodes) await testenv.server(node).hasReason('Available');
-  await testenv.patchServer(`${cordoned.name}-system-0`, {
+  await testenv.servers.patch(`${cordoned.name}-system-0`, {
     metadata: { labels: { disk: 'fast' } },
     spec: { unclaimable: true },
   });
-  await testenv.patchServer(`${tainted.name}-system-0`, {
+  await testenv.servers.patch(`${tainted.name}-system-0`, {
     metadata: { labels: { disk: 'fast' } },
     spec: { taints: [{ key: 'burn-in' }] },
   });
@@ -30,7 +30,7 @@ test('an unmatched claim reports how many servers were evaluated and why each wa
   );
   assert.equal(claim.phase, 'Unbound');
 
-  await testenv.patchServer(`${cordoned.name}-system-0`, { spec: { unclaimable: false } });
+  await testenv.servers.patch(`${cordoned.name}-system-0`, { spec: { unclaimable: false } });
   await claim.reaches('Bound');
 });
 
@@ -40,7 +40,7 @@ test('a tolerated taint does not exclude a server', async () => {
   assert.ok(node);
   await testenv.plugIn(node);
   await testenv.server(node).hasReason('Available');
-  await testenv.patchServer(`${node.name}-system-0`, { spec: { taints: [{ key: 'burn-in', value: 'week-1' }] } });
+  await testenv.servers.patch(`${node.name}-system-0`, { spec: { taints: [{ key: 'burn-in', value: 'week-1' }] } });
   const strict = await testenv.claim({ image: 'registry.test/os:1' });
   await strict.hasReason('NoServerMatches');
   const tolerant = await testenv.claim({

@@ -162,6 +162,6 @@ test('an invalid signing key is reported, and the server is not made Available b
   assert.equal(stuck.status?.state, 'Cleanup');
   assert.doesNotMatch(JSON.stringify(stuck.status), /nonsense/);
   await testenv.client.delete(Secret, key);
-  await testenv.patchServer(name, { metadata: { labels: { changed: 'true' } } });
+  await testenv.servers.patch(name, { metadata: { labels: { changed: 'true' } } });
   await server.hasReason('Available');
 });

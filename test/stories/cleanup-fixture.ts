@@ -55,7 +55,7 @@ export const onlyRecord = (testenv: Testenv, name: string): ErasureReport => {
 };
 
 export const until = (testenv: Testenv, name: string, state: string): Promise<unknown> =>
-  testenv.serverNamed(name).until(`is ${state}`, ({ status }) => status?.state === state);
+  testenv.servers.named(name).until(`is ${state}`, ({ status }) => status?.state === state);
 
 /** Changes that a claim may leave on a machine besides the data on its disks. */
 export function tamper({ machine }: Node): void {

@@ -60,7 +60,7 @@ for (const [vendor, result] of [
 test('a boot order changed by a BIOS reset is restored afterwards', async () => {
   await using testenv = await startTestenv({ flags: [resetsBios, restoresBootOrder] });
   const { node, claim, name, server } = await claimed(testenv);
-  await testenv.patchServer(name, { spec: { bootOrder: [{ name: 'network', priority: 1, device: 'Boot0002' }] } });
+  await testenv.servers.patch(name, { spec: { bootOrder: [{ name: 'network', priority: 1, device: 'Boot0002' }] } });
   await testenv.machine(node).until('has it', () => node.machine.bootOrder[0] === 'Boot0002');
   await claim.delete();
   await claim.isGone();
@@ -100,7 +100,7 @@ test('a boot order is restored without a start, and an unchanged one needs no wr
   assert.deepEqual(changes(node, requestsBefore), []);
   assert.deepEqual(onlyRecord(testenv, name).status?.bootOrder, { devices: factoryOrder, result: 'AsWanted' });
 
-  await testenv.patchServer(name, { spec: { bootOrder: [{ name: 'network', priority: 1, device: 'Boot0002' }] } });
+  await testenv.servers.patch(name, { spec: { bootOrder: [{ name: 'network', priority: 1, device: 'Boot0002' }] } });
   const next = await testenv.claim({ image: 'registry.test/os:1', on: node });
   await server.hasReason('ClaimServed');
   tamper(node);
@@ -161,7 +161,7 @@ for (const [title, fault, message, flags = [resetsBios, '--cleanup-timeout=1m']]
     assert.ok(reportsOf(testenv, name).every(({ status }) => status?.certificate === undefined));
 
     await node.bmc.heal();
-    await testenv.requestOperation(failed, 'retry');
+    await testenv.servers.requestOperation(failed, 'retry');
     await server.hasReason('Available');
     if (flags.includes(resetsBios)) assert.deepEqual(node.machine.biosAttributes, factoryBios);
     assert.equal(node.machine.bootOrder[0], factoryOrder[0]);
@@ -172,12 +172,12 @@ for (const [title, fault, message, flags = [resetsBios, '--cleanup-timeout=1m']]
 test('a settings reset that the machine cannot perform is waived with a reason, and nothing is certified', async () => {
   await using testenv = await startTestenv({ flags: ['--cleanup-attempts=1'] });
   const { node, claim, name, server } = await claimed(testenv, 'supermicro-x10');
-  await testenv.patchServer(name, { spec: { cleanup: { bios: 'Reset' } } });
+  await testenv.servers.patch(name, { spec: { cleanup: { bios: 'Reset' } } });
   await claim.delete();
   await claim.isGone();
   await server.hasReason('CleanupFailed');
   const text = 'Ada: its settings were looked at by hand';
-  await testenv.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': text } } });
+  await testenv.servers.patch(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': text } } });
   await server.hasReason('Available');
   const { spec, status } = onlyRecord(testenv, name);
   assert.deepEqual([spec.state, spec.message, status?.certificate], ['Waived', text, undefined]);

@@ -71,7 +71,7 @@ test('nothing is erased by default, as in v0.7.0, unless spec.cleanup of the ser
   assert.equal(server.now?.status?.cleanup, undefined);
   assert.deepEqual(reportsOf(testenv, name), []);
 
-  await testenv.patchServer(name, { spec: { cleanup: { disks: 'Metadata' } } });
+  await testenv.servers.patch(name, { spec: { cleanup: { disks: 'Metadata' } } });
   const next = await testenv.claim({ image: 'registry.test/os:1', on: node });
   await server.hasReason('ClaimServed');
   await next.delete();
@@ -110,7 +110,7 @@ test('failed cleanup attempts end in Error: off, not claimable, no boot; a retry
   );
 
   simulated(node).eraserFault = undefined;
-  await testenv.requestOperation(failed, 'retry');
+  await testenv.servers.requestOperation(failed, 'retry');
   await waiting.reaches('Bound');
   assert.deepEqual(seen.uncleanReleases, []);
   assert.deepEqual(seen.states.slice(0, 5), ['Reserved', 'Cleanup', 'Error', 'Cleanup', 'Available']);
@@ -164,7 +164,7 @@ test("a success reported by another machine is not certified: the server's own m
   node.bmc.answer(409, { path: 'ComputerSystem.Reset' });
   await claim.delete();
   await claim.isGone();
-  await testenv.bootNamed(name).until('is ready', ({ status }) => status?.state === 'Ready');
+  await testenv.boots.named(name).until('is ready', ({ status }) => status?.state === 'Ready');
 
   const { bootUrl = '' } = testenv.system;
   const script = await (await fetch(`${bootUrl}/ipxe/${node.uuid}`)).text();
@@ -214,14 +214,16 @@ for (const state of ['Cleanup', 'Error'] as const) {
     await using testenv = await startTestenv({ flags: [purge, '--cleanup-attempts=1'] });
     const { node, claim, name, server } = await claimed(testenv);
     simulated(node).eraserFault = state === 'Cleanup' ? 'hangs' : 'fails';
-    await testenv.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': 'too early' } } });
+    await testenv.servers.patch(name, {
+      metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': 'too early' } },
+    });
     await testenv.hasEvent(name, 'WaiverDropped', 'too early');
     await claim.delete();
     await claim.isGone();
     await server.hasReason(state === 'Cleanup' ? 'ErasingDisks' : 'CleanupFailed');
     const { neededSince = '' } = server.now?.status?.cleanup ?? {};
     const text = 'Ada: the disks go to the shredder';
-    await testenv.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': text } } });
+    await testenv.servers.patch(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': text } } });
     await server.hasReason('Available');
     await testenv.hasEvent(name, 'CleanupWaived', text);
     const record = testenv.erasures.get(waiverName(name, neededSince));
@@ -338,13 +340,13 @@ test('a claim recreated under the same name waits until the server is clean', as
 test('a server kept for review is erased when its claim reference is cleared', async () => {
   await using testenv = await startTestenv({ flags: [purge] });
   const { node, claim, name, server } = await claimed(testenv);
-  await testenv.patchServer(name, { spec: { reclaimPolicy: 'Retain' } });
+  await testenv.servers.patch(name, { spec: { reclaimPolicy: 'Retain' } });
   await claim.delete();
   await claim.isGone();
   await server.reaches('Released');
   assert.notEqual(simulated(node).installed, undefined, 'kept for the review');
   using seen = follow(testenv, node);
-  await testenv.patchServer(name, { spec: { serverClaimRef: null } });
+  await testenv.servers.patch(name, { spec: { serverClaimRef: null } });
   await server.hasReason('Available');
   assert.deepEqual(seen.states, ['Released', 'Cleanup', 'Available']);
   assert.equal(simulated(node).installed, undefined);

@@ -47,17 +47,17 @@ test(
     );
     assert.equal(unlisted, undefined, 'the machine is unknown');
     assert.ok(unknown, 'the device is answered by its prefix');
-    const endpoint = await testenv.endpointNamed('mac-02aaaa000001').exists();
+    const endpoint = await testenv.endpoints.named('mac-02aaaa000001').exists();
     assert.deepEqual(endpoint.spec, { macAddress: '02:aa:aa:00:00:01', ip: made?.ip });
-    await testenv.endpointNamed(moved.name).until('follows its lease', ({ spec }) => spec?.ip === followed?.ip);
+    await testenv.endpoints.named(moved.name).until('follows its lease', ({ spec }) => spec?.ip === followed?.ip);
     assert.deepEqual([...testenv.endpoints.all()].map(({ metadata }) => metadata.name).toSorted(), [
       'mac-02aaaa000001',
       'moved',
     ]);
     const [again] = await network.request({ mac: '02:aa:aa:00:00:01', acceptsOffer: true });
     assert.equal(again?.ip, made?.ip);
-    const { metadata } = await testenv.endpointNamed('mac-02aaaa000001').exists();
-    assert.equal(metadata.resourceVersion, testenv.endpointNamed('mac-02aaaa000001').now?.metadata.resourceVersion);
+    const { metadata } = await testenv.endpoints.named('mac-02aaaa000001').exists();
+    assert.equal(metadata.resourceVersion, testenv.endpoints.named('mac-02aaaa000001').now?.metadata.resourceVersion);
   },
 );
 

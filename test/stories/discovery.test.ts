@@ -41,7 +41,9 @@ test('a deleted boot configuration does not block an Available server', async ()
   assert.ok(node);
   await testenv.plugIn(node);
   const { metadata } = await testenv.server(node).hasReason('Available');
-  await testenv.patchServer(metadata.name, { spec: { bootConfigurationRef: { namespace: 'default', name: 'gone' } } });
+  await testenv.servers.patch(metadata.name, {
+    spec: { bootConfigurationRef: { namespace: 'default', name: 'gone' } },
+  });
   await testenv
     .server(node)
     .until(
@@ -93,6 +95,6 @@ test('a machine that hangs at each start is reported, ends in Error after its at
   await testenv.machine(node).until('is off', () => node.power === 'Off');
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off'], 'forced off, as it ignores the power button');
   node.machine.heal();
-  await testenv.requestOperation(server, 'retry');
+  await testenv.servers.requestOperation(server, 'retry');
   await testenv.server(node).hasReason('Available');
 });

@@ -28,14 +28,14 @@ async function assertBothReport(testenv: Testenv, active: string, ignored: strin
     [active, ignored],
     [ignored, active],
   ] as const) {
-    await testenv.serverNamed(name).hasCondition('SystemUUIDUnique', 'False');
-    const { reason, message } = testenv.serverNamed(name).condition('SystemUUIDUnique') ?? {};
+    await testenv.servers.named(name).hasCondition('SystemUUIDUnique', 'False');
+    const { reason, message } = testenv.servers.named(name).condition('SystemUUIDUnique') ?? {};
     assert.equal(reason, 'DuplicateSystemUUID');
     assert.match(message ?? '', new RegExp(`^Server ${other} has this system UUID too`));
     await testenv.hasEvent(name, 'DuplicateSystemUUID', `Server ${other}`);
   }
-  await testenv.serverNamed(ignored).hasCondition('Ready', 'False');
-  assert.equal(testenv.serverNamed(ignored).condition('Ready')?.reason, 'DuplicateSystemUUID');
+  await testenv.servers.named(ignored).hasCondition('Ready', 'False');
+  assert.equal(testenv.servers.named(ignored).condition('Ready')?.reason, 'DuplicateSystemUUID');
 }
 
 test('only one of two Servers with one system UUID is acted on', async (t) => {
@@ -53,7 +53,7 @@ test('only one of two Servers with one system UUID is acted on', async (t) => {
       await assertBothReport(testenv, first, second);
       await testenv.clock.sleep(seconds(30));
       assert.deepEqual(running.powerLog, before);
-      assert.equal(testenv.serverNamed(first).condition('Ready')?.status, 'True');
+      assert.equal(testenv.servers.named(first).condition('Ready')?.status, 'True');
 
       const unbound = await testenv.claim({ name: 'for-the-duplicate', image: 'registry.test/os:1', power: 'Off' });
       await unbound.watched.hasReason('NoServerMatches');
@@ -61,8 +61,8 @@ test('only one of two Servers with one system UUID is acted on', async (t) => {
       await claim.delete();
       await claim.isGone();
       await testenv.client.delete(Server, { name: first });
-      await testenv.serverNamed(second).hasReason('Available');
-      assert.equal(testenv.serverNamed(second).condition('SystemUUIDUnique')?.status, 'True');
+      await testenv.servers.named(second).hasReason('Available');
+      assert.equal(testenv.servers.named(second).condition('SystemUUIDUnique')?.status, 'True');
     },
   );
 

@@ -34,7 +34,7 @@ async function returnServer(
 }
 
 const putBack = (name: string, { name: claim, uid }: ClaimHandle) =>
-  testenv.patchServer(name, { spec: { serverClaimRef: { namespace: 'default', name: claim, uid } } });
+  testenv.servers.patch(name, { spec: { serverClaimRef: { namespace: 'default', name: claim, uid } } });
 const isEmpty = (node: Node): boolean => simulated(node).installed === undefined;
 const bootHasEnded = (node: Node): Promise<void> =>
   testenv.machine(node).until('has booted', () => node.running !== undefined);
@@ -61,7 +61,7 @@ test('a claim reference restored before the erasure began keeps the data, with a
   assert.notEqual(held.status?.cleanup?.withdrawnTime, undefined);
   assert.equal(isEmpty(node), false);
 
-  await testenv.patchServer(name, { spec: { serverClaimRef: null } });
+  await testenv.servers.patch(name, { spec: { serverClaimRef: null } });
   await assertCleanedAgain(node, name, ['1 Succeeded']);
 });
 
@@ -80,7 +80,7 @@ test('a claim reference restored during the erasure stops it, and the lost data 
   assert.equal(isEmpty(node), false);
   assert.equal(server.now?.status?.state, 'Cleanup');
 
-  await testenv.patchServer(name, { spec: { serverClaimRef: null } });
+  await testenv.servers.patch(name, { spec: { serverClaimRef: null } });
   await assertCleanedAgain(node, name, ['1 Failed', '1 Succeeded']);
 });
 
@@ -96,7 +96,7 @@ test('a disk that continues its own sanitize operation is reported', async () =>
 
 test('a server paused before its erasure began keeps its data', async () => {
   const { node, name, server } = await returnServer('WaitingForEraser');
-  await testenv.requestOperation(await server.exists(), 'ignore');
+  await testenv.servers.requestOperation(await server.exists(), 'ignore');
   await bootHasEnded(node);
   assert.notEqual(node.running?.role, 'eraser');
   assert.equal(isEmpty(node), false);
@@ -105,12 +105,12 @@ test('a server paused before its erasure began keeps its data', async () => {
 
 test('a server paused during its erasure is not erased further, and its report states why', async () => {
   const { node, name, server } = await returnServer('ErasingDisks');
-  await testenv.requestOperation(await server.exists(), 'ignore');
+  await testenv.servers.requestOperation(await server.exists(), 'ignore');
   const stopped = () => reportsOf(testenv, name).find(({ spec }) => spec.withdrawn !== undefined);
   await testenv.machine(node).until('has stopped', () => stopped() !== undefined);
   assert.match(stopped()?.spec.withdrawn ?? '', /paused by annotation/);
   assert.equal(isEmpty(node), false);
 
-  await testenv.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/operation': null } } });
+  await testenv.servers.patch(name, { metadata: { annotations: { 'metal.ironcore.dev/operation': null } } });
   await assertCleanedAgain(node, name, ['1 Failed', '1 Succeeded']);
 });

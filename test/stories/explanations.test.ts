@@ -74,7 +74,7 @@ test('every reason on the main path is documented in the chapter of its kind and
   assert.ok(node);
   await testenv.plugIn(node, odd);
   await testenv.bmc(odd).hasReason('AuthenticationFailed');
-  await testenv.patchSecret(odd.name, { password: 'another-one' });
+  await testenv.secrets.setTexts(odd.name, { password: 'another-one' });
   await testenv.server(node).hasReason('Available');
   const claim = await testenv.claim({ image: 'registry.test/os:1', on: node });
   await claim.reaches('Bound');

@@ -126,7 +126,7 @@ export const wrongPassword: FaultEntry = {
   },
   expectedReasons: everywhere('AuthenticationFailed'),
   // A rejected password is not sent again: that could lock the account.
-  intervene: (testenv, { name }) => testenv.patchSecret(name, { password: anotherPassword }),
+  intervene: (testenv, { name }) => testenv.secrets.setTexts(name, { password: anotherPassword }),
 };
 
 const anotherUuid = '11111111-2222-4333-8444-555555555555';

@@ -150,7 +150,7 @@ const stages: Readonly<Record<FaultPhase, Stage>> = {
     },
     proceed: async (testenv, node) => {
       const { metadata } = await testenv.server(node).exists();
-      await testenv.patchServer(metadata.name, {
+      await testenv.servers.patch(metadata.name, {
         metadata: { annotations: { [allowInterruptionAnnotation]: 'true' } },
       });
     },

@@ -115,7 +115,7 @@ test('a server kept for review is Available when its claim reference is cleared'
   assert.ok(node);
   await testenv.plugIn(node);
   const { metadata } = await testenv.server(node).hasReason('Available');
-  await testenv.patchServer(metadata.name, { spec: { reclaimPolicy: 'Retain' } });
+  await testenv.servers.patch(metadata.name, { spec: { reclaimPolicy: 'Retain' } });
   const claim = await testenv.claim({ image: 'registry.test/os:1' });
   await testenv.server(node).hasReason('ClaimServed');
 
@@ -125,6 +125,6 @@ test('a server kept for review is Available when its claim reference is cleared'
   assert.equal(node.power, 'Off');
   assert.notEqual(testenv.server(node).now?.spec.serverClaimRef, undefined);
 
-  await testenv.patchServer(metadata.name, { spec: { serverClaimRef: null } });
+  await testenv.servers.patch(metadata.name, { spec: { serverClaimRef: null } });
   await testenv.server(node).hasReason('Available');
 });

@@ -314,7 +314,7 @@ test('a BMC whose server name would be too long reports it', async () => {
   assert.ok(node);
   const { macAddress, address: ip } = node.bmc;
   await testenv.client.create(Endpoint, { metadata: { name: longestName }, spec: { macAddress, ip } });
-  const bmc = testenv.bmcNamed(longestName);
+  const bmc = testenv.bmcs.named(longestName);
   await bmc.hasReason('Invalid');
   assert.match(bmc.condition('Ready')?.message ?? '', /-system-0": must be no more than 253 characters/);
 });
@@ -330,7 +330,7 @@ test('a reference to a missing claim is dropped, and an unbootable image is repo
     { namespace: 'default', name: '' },
     { namespace: '☃', name: 'a/b?c=d' },
   ]) {
-    await testenv.patchServer(metadata.name, { spec: { serverClaimRef: ref } });
+    await testenv.servers.patch(metadata.name, { spec: { serverClaimRef: ref } });
     await testenv.server(node).until('has dropped it', ({ spec }) => spec.serverClaimRef === undefined);
   }
   await testenv.server(node).hasReason('Available');
@@ -354,14 +354,14 @@ test('a server in maintenance is deleted only when its annotation allows it', as
     metadata: swap,
     spec: { policy: 'Enforced', serverRef: { name: metadata.name }, serverPower: 'Off' },
   });
-  await testenv.patchServer(metadata.name, { spec: { serverMaintenanceRef: swap } });
+  await testenv.servers.patch(metadata.name, { spec: { serverMaintenanceRef: swap } });
   await testenv.server(node).reaches('Maintenance');
   await assert.rejects(
     testenv.client.delete(Server, metadata),
     new RegExp(`cannot delete Server ${metadata.name} in state Maintenance`),
   );
   const annotations = { 'metal.ironcore.dev/operation': 'allow-in-progress-delete' };
-  await testenv.patchServer(metadata.name, { metadata: { annotations } });
+  await testenv.servers.patch(metadata.name, { metadata: { annotations } });
   await testenv.client.delete(BMC, { name: node.name });
   await testenv.client.delete(Server, metadata);
   await testenv.server(node).isGone();

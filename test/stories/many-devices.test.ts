@@ -52,7 +52,7 @@ test('a device behind many unresponsive ones reports OthersFirst, and later beco
   await testenv.startOperator();
   const { status } = await testenv.endpoint(last).hasReason('OthersFirst');
   assert.match(status?.conditions?.[0]?.message ?? '', /it begins by itself/);
-  await testenv.secret(last.name).exists();
+  await testenv.secrets.named(last.name).exists();
   const waitedMs = testenv.clock.now() - startedAt;
   assert.ok(
     waitedMs >= (unresponsiveCount / atOnce) * countsForMs,

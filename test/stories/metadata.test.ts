@@ -83,7 +83,7 @@ function optionsFor(more: Partial<MetadataOptions> = {}): MetadataOptions {
 }
 
 const annotate = ({ metadata }: Server, annotations: Record<string, string | null>): Promise<Server> =>
-  testenv.patchServer(metadata.name, { metadata: { annotations } });
+  testenv.servers.patch(metadata.name, { metadata: { annotations } });
 
 async function userData(
   namespace: string,
@@ -192,7 +192,7 @@ test('a label has priority over an annotation, that over the name, and that over
   assert.equal(await zone(), 'static');
   await annotate(server, { [key]: 'annotation' });
   assert.equal(await zone(), 'annotation');
-  await testenv.patchServer(server.metadata.name, { metadata: { labels: { [key]: 'label' } } });
+  await testenv.servers.patch(server.metadata.name, { metadata: { labels: { [key]: 'label' } } });
   assert.equal(await zone(), 'label');
 });
 

@@ -25,7 +25,7 @@ const summaryOf = ({ type, reason, action, note, reportingController }: Event) =
 test('a free server is parked and unparked with an event for each step', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
-  await testenv.requestOperation(server, 'park');
+  await testenv.servers.requestOperation(server, 'park');
   const parked = await testenv.server(node).reaches('Parked');
   assert.equal(parked.metadata.annotations?.[parkedAnnotation], 'true');
   assert.equal(parked.metadata.annotations?.[operationAnnotation], undefined);
@@ -37,7 +37,7 @@ test('a free server is parked and unparked with an event for each step', async (
     'server-controller',
   ]);
 
-  await testenv.requestOperation(server, 'unpark');
+  await testenv.servers.requestOperation(server, 'unpark');
   await testenv.server(node).hasReason('Available');
   assert.equal(testenv.server(node).now?.metadata.annotations?.[parkedAnnotation], undefined);
   assert.deepEqual(summaryOf(await testenv.hasEvent(server, 'Unparking')).slice(0, 4), [
@@ -59,7 +59,7 @@ test('a claimed server is parked under its claim, and serves it again afterwards
   const { node, server } = await availableNode(testenv);
   const claim = await testenv.claim({ image: 'registry.test/os:1' });
   await testenv.server(node).hasReason('ClaimServed');
-  await testenv.requestOperation(server, 'park');
+  await testenv.servers.requestOperation(server, 'park');
   await testenv.server(node).reaches('Parked');
   assert.equal(node.power, 'Off');
   assert.equal(claim.phase, 'Bound');
@@ -68,7 +68,7 @@ test('a claimed server is parked under its claim, and serves it again afterwards
   await testenv.server(node).until('has the power state set by a person', ({ status }) => status?.powerState === 'On');
   assert.equal(node.power, 'On', 'a parked server is not managed');
 
-  await testenv.requestOperation(server, 'power-cycle-server');
+  await testenv.servers.requestOperation(server, 'power-cycle-server');
   assert.deepEqual(summaryOf(await testenv.hasEvent(server, 'ParkedOperationDropped')).slice(0, 4), [
     'Warning',
     'ParkedOperationDropped',
@@ -76,7 +76,7 @@ test('a claimed server is parked under its claim, and serves it again afterwards
     'Operation "power-cycle-server" dropped because server is parked',
   ]);
 
-  await testenv.requestOperation(server, 'unpark');
+  await testenv.servers.requestOperation(server, 'unpark');
   await testenv.server(node).reaches('Reserved');
   await testenv.server(node).hasReason('ClaimServed');
   assert.equal(claim.phase, 'Bound');
@@ -87,7 +87,7 @@ test('a parked server that lost its state or its claim recovers', async () => {
   const { node, server } = await availableNode(testenv);
   const claim = await testenv.claim({ image: 'registry.test/os:1' });
   await testenv.server(node).hasReason('ClaimServed');
-  await testenv.requestOperation(server, 'park');
+  await testenv.servers.requestOperation(server, 'park');
   await testenv.server(node).reaches('Parked');
 
   await testenv.client.mergePatch(
@@ -98,8 +98,8 @@ test('a parked server that lost its state or its claim recovers', async () => {
   );
   await testenv.server(node).reaches('Parked');
 
-  await testenv.patchServer(server.metadata.name, { spec: { serverClaimRef: null } });
-  await testenv.requestOperation(server, 'unpark');
+  await testenv.servers.patch(server.metadata.name, { spec: { serverClaimRef: null } });
+  await testenv.servers.requestOperation(server, 'unpark');
   await testenv.server(node).reaches('Available');
   await claim.hasReason('ServerLost');
   assert.equal(claim.phase, 'Lost');
@@ -111,7 +111,7 @@ test('a server in Discovery is parked when its discovery is over', async () => {
   assert.ok(node);
   await testenv.plugIn(node);
   const server = await testenv.server(node).reaches('Discovery');
-  await testenv.requestOperation(server, 'park');
+  await testenv.servers.requestOperation(server, 'park');
   assert.deepEqual(summaryOf(await testenv.hasEvent(server, 'ParkDeferred')).slice(0, 4), [
     'Warning',
     'ParkDeferred',
@@ -125,7 +125,7 @@ test('a server in Discovery is parked when its discovery is over', async () => {
 test('a parked server can be deleted', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
-  await testenv.requestOperation(server, 'park');
+  await testenv.servers.requestOperation(server, 'park');
   await testenv.server(node).reaches('Parked');
   await testenv.client.delete(Server, server.metadata);
   await testenv.hasEvent(server, 'ServerDeleted');
@@ -137,7 +137,7 @@ test('a machine is reset once per operation request', async () => {
   await testenv.claim({ image: 'registry.test/os:1' });
   await testenv.server(node).hasReason('ClaimServed');
   const before = node.bmc.requests.filter(({ path }) => path.endsWith('ComputerSystem.Reset')).length;
-  await testenv.requestOperation(server, 'power-cycle-server');
+  await testenv.servers.requestOperation(server, 'power-cycle-server');
   await testenv.hasEvent(server, 'OperationDone');
   await testenv.machine(node).until('runs from its disk', () => node.running?.from === 'disk');
   const resets = node.bmc.requests.filter(({ path }) => path.endsWith('ComputerSystem.Reset')).slice(before);
@@ -153,11 +153,11 @@ test('a reset that fails late does not overwrite an operation requested meanwhil
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   node.bmc.set({ hang: true, status: 503 }, { path: 'ComputerSystem.Reset' });
-  await testenv.requestOperation(server, 'power-cycle-server');
+  await testenv.servers.requestOperation(server, 'power-cycle-server');
   await testenv
     .server(node)
     .until('is marked', ({ metadata }) => metadata.annotations?.[operationUnderWayAnnotation] === 'power-cycle-server');
-  await testenv.requestOperation(server, 'park');
+  await testenv.servers.requestOperation(server, 'park');
   node.bmc.set({ hang: false });
   await testenv.server(node).reaches('Parked');
   await testenv
@@ -172,7 +172,7 @@ test('an unknown operation is dropped with an event that names it', async () => 
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   for (const operation of ['graceful-restart-bmc', 'rotate-credentials', 'fly']) {
-    await testenv.requestOperation(server, operation);
+    await testenv.servers.requestOperation(server, operation);
     await testenv
       .server(node)
       .until('is unmarked', ({ metadata }) => metadata.annotations?.[operationAnnotation] === undefined);
@@ -221,7 +221,7 @@ test("a maintenance with a late boot configuration does not start the tenant's i
   const boots = node.boots.length;
 
   const rescue = { namespace: 'default', name: 'rescue' };
-  await testenv.patchServer(name, { spec: { maintenanceBootConfigurationRef: rescue } });
+  await testenv.servers.patch(name, { spec: { maintenanceBootConfigurationRef: rescue } });
   await maintain(testenv, name, { serverPower: 'On' });
   await testenv.server(node).hasMessage(/default\/swap: ServerBootConfiguration default\/rescue does not exist/);
   assert.equal(testenv.server(node).condition('Ready')?.reason, 'WaitingForBootConfiguration');
@@ -239,7 +239,7 @@ test("a maintenance with a late boot configuration does not start the tenant's i
 test('light and boot order follow the spec, and a rejected setting is reported', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
-  await testenv.patchServer(server.metadata.name, {
+  await testenv.servers.patch(server.metadata.name, {
     spec: {
       indicatorLED: 'Blinking',
       bootOrder: [
@@ -258,7 +258,7 @@ test('a free server is discovered again on request', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   const first = testenv.inventoryOf(node).now?.spec.bootConfigurationUID;
-  await testenv.requestOperation(server, 'rediscover');
+  await testenv.servers.requestOperation(server, 'rediscover');
   await testenv.inventoryOf(node).until('is of another boot', ({ spec }) => spec.bootConfigurationUID !== first);
   await testenv.server(node).hasReason('Available');
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
@@ -271,7 +271,7 @@ test('a deleted server loses its settings and its claim, and an event lists what
     metadata: { name: 'quiet' },
     spec: { serverRef: { name: server.metadata.name }, version: '1' },
   });
-  await testenv.patchServer(server.metadata.name, { spec: { biosSettingsRef: { name: 'quiet' } } });
+  await testenv.servers.patch(server.metadata.name, { spec: { biosSettingsRef: { name: 'quiet' } } });
   const claim = await testenv.claim({ image: 'registry.test/os:1' });
   await testenv.server(node).hasReason('ClaimServed');
   await testenv.client.delete(Server, server.metadata);
@@ -288,7 +288,7 @@ async function maintain(testenv: Testenv, server: string, spec: Partial<ServerMa
     metadata: { name: 'swap', namespace: 'default' },
     spec: { policy: 'Enforced', serverRef: { name: server }, ...spec },
   });
-  await testenv.patchServer(server, { spec: { serverMaintenanceRef: { namespace: 'default', name: 'swap' } } });
+  await testenv.servers.patch(server, { spec: { serverMaintenanceRef: { namespace: 'default', name: 'swap' } } });
 }
 
 /** The remaining reference points to nothing. */

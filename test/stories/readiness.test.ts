@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
+import type { WatchedObject } from '@metal/testenv/watched-object.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { parse } from 'yaml';
 
@@ -19,6 +20,20 @@ const tainted = (testenv: Testenv, node: Node, ...keys: string[]) =>
         : keys.join() === (spec.taints ?? []).map((t) => t.key).join(),
     );
 
+/** Creates a readiness rule, about all servers by default. */
+async function createRule(
+  { client, rules }: Testenv,
+  name: string,
+  spec: Partial<ServerReadinessRule['spec']> & Pick<ServerReadinessRule['spec'], 'conditions'>,
+): Promise<WatchedObject<ServerReadinessRule>> {
+  const taint = { key: 'not-ready', effect: 'NoBind' as const };
+  await client.create(ServerReadinessRule, {
+    metadata: { name },
+    spec: { enforcementMode: 'Continuous', taint, serverSelector: {}, ...spec },
+  });
+  return rules.named(name);
+}
+
 async function availableNodes(testenv: Testenv, count: number): Promise<[Node, ...Node[]]> {
   const [first, ...others] = await testenv.addNodes({ generic: count });
   assert.ok(first);
@@ -30,7 +45,7 @@ async function availableNodes(testenv: Testenv, count: number): Promise<[Node, .
 test('a Continuous rule taints a server, removes the taint with the condition met, and taints it again', async () => {
   await using testenv = await startTestenv();
   const [node] = await availableNodes(testenv, 1);
-  const rule = await testenv.createRule('burned-in', { conditions: burnIn });
+  const rule = await createRule(testenv, 'burned-in', { conditions: burnIn });
   await tainted(testenv, node, 'not-ready');
   await rule.hasReason('ServersNotReady');
   assert.match(
@@ -39,10 +54,10 @@ test('a Continuous rule taints a server, removes the taint with the condition me
   );
   assert.deepEqual(rule.now?.metadata.finalizers, ['readiness.metal.ironcore.dev/cleanup-taints']);
 
-  await testenv.report(node, 'BurnIn', 'True');
+  await testenv.servers.reportCondition(node, 'BurnIn', 'True');
   await tainted(testenv, node);
   await rule.hasReason('AllServersReady');
-  await testenv.report(node, 'BurnIn', 'False');
+  await testenv.servers.reportCondition(node, 'BurnIn', 'False');
   await tainted(testenv, node, 'not-ready');
 });
 
@@ -51,9 +66,9 @@ test('a BootstrapOnly rule never taints a ready server again, unless the rule is
   const [node] = await availableNodes(testenv, 1);
   // Longer than the key of an annotation may be.
   const name = `burned-in-${'x'.repeat(60)}`;
-  const first = await testenv.createRule(name, { conditions: burnIn, enforcementMode: 'BootstrapOnly' });
+  const first = await createRule(testenv, name, { conditions: burnIn, enforcementMode: 'BootstrapOnly' });
   await tainted(testenv, node, 'not-ready');
-  await testenv.report(node, 'BurnIn', 'True');
+  await testenv.servers.reportCondition(node, 'BurnIn', 'True');
   await tainted(testenv, node);
   const notes = Object.entries(testenv.server(node).now?.metadata.annotations ?? {}).filter(([key]) =>
     key.startsWith('readiness.metal.ironcore.dev/bootstrap-completed-burned-in-'),
@@ -63,9 +78,9 @@ test('a BootstrapOnly rule never taints a ready server again, unless the rule is
     [first.now?.metadata.uid],
   );
   await first.hasReason('AllServersReady');
-  await testenv.report(node, 'BurnIn', 'False');
-  await testenv.patchServer(`${node.name}-system-0`, { metadata: { labels: { touched: 'yes' } } });
-  const witness = await testenv.createRule('witness', {
+  await testenv.servers.reportCondition(node, 'BurnIn', 'False');
+  await testenv.servers.patch(`${node.name}-system-0`, { metadata: { labels: { touched: 'yes' } } });
+  const witness = await createRule(testenv, 'witness', {
     conditions: burnIn,
     taint: { key: 'witness', effect: 'NoBind' },
   });
@@ -74,7 +89,7 @@ test('a BootstrapOnly rule never taints a ready server again, unless the rule is
 
   await testenv.client.delete(ServerReadinessRule, { name });
   await first.isGone();
-  await testenv.createRule(name, { conditions: burnIn, enforcementMode: 'BootstrapOnly' });
+  await createRule(testenv, name, { conditions: burnIn, enforcementMode: 'BootstrapOnly' });
   await tainted(testenv, node, 'witness', 'not-ready');
 });
 
@@ -82,8 +97,8 @@ test('a deleted rule removes its taints before it is gone', async () => {
   await using testenv = await startTestenv();
   const nodes = await availableNodes(testenv, 2);
   const [node] = nodes;
-  await testenv.patchServer(`${node.name}-system-0`, { spec: { taints: [{ key: 'of-another-owner' }] } });
-  const rule = await testenv.createRule('burned-in', { conditions: burnIn });
+  await testenv.servers.patch(`${node.name}-system-0`, { spec: { taints: [{ key: 'of-another-owner' }] } });
+  const rule = await createRule(testenv, 'burned-in', { conditions: burnIn });
   await tainted(testenv, node, 'of-another-owner', 'not-ready');
   await rule.hasReason('ServersNotReady');
   await testenv.client.delete(ServerReadinessRule, { name: 'burned-in' });
@@ -95,16 +110,18 @@ test('a deleted rule removes its taints before it is gone', async () => {
 test('a taint shared by two rules stays while one of them fails', async () => {
   await using testenv = await startTestenv();
   const [node] = await availableNodes(testenv, 1);
-  const first = await testenv.createRule('a-burned-in', { conditions: burnIn });
-  const second = await testenv.createRule('z-firmware', { conditions: [{ type: 'Firmware', requiredStatus: 'True' }] });
+  const first = await createRule(testenv, 'a-burned-in', { conditions: burnIn });
+  const second = await createRule(testenv, 'z-firmware', {
+    conditions: [{ type: 'Firmware', requiredStatus: 'True' }],
+  });
   await tainted(testenv, node, 'not-ready');
-  await testenv.report(node, 'BurnIn', 'True');
+  await testenv.servers.reportCondition(node, 'BurnIn', 'True');
   await first.hasReason('AllServersReady');
   assert.deepEqual(taintsOf(testenv, node), ['not-ready']);
   await testenv.client.delete(ServerReadinessRule, { name: 'a-burned-in' });
   await first.isGone();
   assert.deepEqual(taintsOf(testenv, node), ['not-ready']);
-  await testenv.report(node, 'Firmware', 'True');
+  await testenv.servers.reportCondition(node, 'Firmware', 'True');
   await tainted(testenv, node);
   await second.hasReason('AllServersReady');
 });
@@ -113,10 +130,13 @@ test("a server that leaves the selector of a rule loses the rule's taint", async
   await using testenv = await startTestenv();
   const [node] = await availableNodes(testenv, 1);
   const server = `${node.name}-system-0`;
-  await testenv.patchServer(server, { metadata: { labels: { row: 'a' } } });
-  const rule = await testenv.createRule('row-a', { conditions: burnIn, serverSelector: { matchLabels: { row: 'a' } } });
+  await testenv.servers.patch(server, { metadata: { labels: { row: 'a' } } });
+  const rule = await createRule(testenv, 'row-a', {
+    conditions: burnIn,
+    serverSelector: { matchLabels: { row: 'a' } },
+  });
   await tainted(testenv, node, 'not-ready');
-  await testenv.patchServer(server, { metadata: { labels: { row: 'b' } } });
+  await testenv.servers.patch(server, { metadata: { labels: { row: 'b' } } });
   await tainted(testenv, node);
   await rule.hasReason('NoServerSelected');
 });
@@ -124,28 +144,28 @@ test("a server that leaves the selector of a rule loses the rule's taint", async
 test('a rule created just before a claim blocks it, and the claim names the rule', async () => {
   await using testenv = await startTestenv();
   const [node] = await availableNodes(testenv, 1);
-  await testenv.createRule('burned-in', { conditions: burnIn });
+  await createRule(testenv, 'burned-in', { conditions: burnIn });
   const claim = await testenv.claim({ image: 'registry.test/os:1' });
   await claim.watched.until('names the rule', ({ status }) =>
     (status?.conditions ?? []).some(({ message }) => message.includes('1 NotReady(burned-in)')),
   );
   assert.equal(testenv.server(node).now?.spec.serverClaimRef, undefined);
-  await testenv.report(node, 'BurnIn', 'True');
+  await testenv.servers.reportCondition(node, 'BurnIn', 'True');
   await claim.reaches('Bound');
 });
 
 test('a rule with effect Evict takes the server from its claim, unless the condition recovers in time', async () => {
   await using testenv = await startTestenv();
   const [node] = await availableNodes(testenv, 1);
-  await testenv.report(node, 'Fans', 'True');
+  await testenv.servers.reportCondition(node, 'Fans', 'True');
   const claim = await testenv.claim({ image: 'registry.test/os:1' });
   await testenv.server(node).hasReason('ClaimServed');
   const fans = [{ type: 'Fans', requiredStatus: 'True' as const }];
-  await testenv.createRule('fans-ok', { conditions: fans, taint: { key: 'broken-fan', effect: 'Evict' } });
-  await testenv.report(node, 'Fans', 'False');
+  await createRule(testenv, 'fans-ok', { conditions: fans, taint: { key: 'broken-fan', effect: 'Evict' } });
+  await testenv.servers.reportCondition(node, 'Fans', 'False');
   await claim.hasReason('Evicting');
   await tainted(testenv, node, 'broken-fan');
-  await testenv.report(node, 'Fans', 'True');
+  await testenv.servers.reportCondition(node, 'Fans', 'True');
   await claim.hasReason('NotEvicting');
   await tainted(testenv, node);
   assert.equal(claim.phase, 'Bound');
@@ -156,7 +176,7 @@ test('a rule with effect Evict takes the server from its claim, unless the condi
 test('a rule with an invalid selector reports InvalidSelector and taints no server', async () => {
   await using testenv = await startTestenv();
   const [node] = await availableNodes(testenv, 1);
-  const rule = await testenv.createRule('faulty', {
+  const rule = await createRule(testenv, 'faulty', {
     conditions: burnIn,
     serverSelector: { matchExpressions: [{ key: 'rack', operator: 'Like', values: ['a*'] }] },
   });
@@ -181,6 +201,6 @@ test('the example of the documentation works unchanged', async () => {
   const path = `/apis/${ServerReadinessRule.apiVersion}/${ServerReadinessRule.plural}`;
   await testenv.client.raw({ method: 'POST', path, body });
   await tainted(testenv, node, 'not-burned-in');
-  await testenv.report(node, 'BurnIn', 'True');
+  await testenv.servers.reportCondition(node, 'BurnIn', 'True');
   await tainted(testenv, node);
 });

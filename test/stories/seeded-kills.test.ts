@@ -116,7 +116,7 @@ const isRetained = (index: number): boolean => index % 2 === 1;
 async function becomesServed(testenv: Testenv, node: Node, index: number): Promise<ClaimHandle> {
   await testenv.plugIn(node);
   await testenv.server(node).hasReason('Available');
-  if (isRetained(index)) await testenv.patchServer(serverName(node), { spec: { reclaimPolicy: 'Retain' } });
+  if (isRetained(index)) await testenv.servers.patch(serverName(node), { spec: { reclaimPolicy: 'Retain' } });
   const claim = await testenv.claim({ image: 'registry.test/os:1', on: node, name: `${node.name}-claim` });
   await testenv.server(node).hasReason('ClaimServed');
   return claim;
@@ -129,9 +129,9 @@ async function runVariation(testenv: Testenv, node: Node, index: number, claim: 
 }
 
 async function parks(testenv: Testenv, node: Node): Promise<void> {
-  await testenv.requestOperation(await testenv.server(node).exists(), 'park');
+  await testenv.servers.requestOperation(await testenv.server(node).exists(), 'park');
   const parked = await testenv.server(node).reaches('Parked');
-  await testenv.requestOperation(parked, 'unpark');
+  await testenv.servers.requestOperation(parked, 'unpark');
   await testenv.server(node).reaches('Reserved');
   await testenv.server(node).hasReason('ClaimServed');
 }
@@ -142,7 +142,7 @@ async function isMaintained(testenv: Testenv, node: Node): Promise<void> {
     metadata: ref,
     spec: { policy: 'Enforced', serverRef: { name: serverName(node) }, serverPower: 'Off' },
   });
-  await testenv.patchServer(serverName(node), { spec: { serverMaintenanceRef: ref } });
+  await testenv.servers.patch(serverName(node), { spec: { serverMaintenanceRef: ref } });
   await testenv.server(node).hasReason('MaintenanceServed');
   await testenv.client.delete(ServerMaintenance, ref);
   await testenv.server(node).reaches('Reserved');
@@ -158,7 +158,7 @@ async function isReprovisioned(testenv: Testenv, node: Node, { name }: ClaimHand
 
 async function restartsItsBmc(testenv: Testenv, node: Node): Promise<void> {
   const annotations = { 'metal.ironcore.dev/operation': 'graceful-restart-bmc' };
-  await testenv.patchBmc(node.name, { metadata: { annotations } });
+  await testenv.bmcs.patch(node.name, { metadata: { annotations } });
   await testenv.bmc(node).hasCondition('Reset', 'False');
   await testenv.bmc(node).hasReason('Connected');
   await testenv.server(node).hasReason('ClaimServed');
@@ -170,7 +170,7 @@ async function isReturned(testenv: Testenv, node: Node, index: number, claim: Cl
   await claim.isGone();
   if (isRetained(index)) {
     await testenv.server(node).reaches('Released');
-    await testenv.patchServer(serverName(node), { spec: { serverClaimRef: null } });
+    await testenv.servers.patch(serverName(node), { spec: { serverClaimRef: null } });
   }
   await testenv.server(node).hasReason('Available');
 }

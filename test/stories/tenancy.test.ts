@@ -137,7 +137,7 @@ test('a machine that resets itself is not handled as a power loss', async () => 
 test('a claim evicted by a taint reports it, and loses its server after the grace period', async () => {
   await using testenv = await startTestenv({ flags: ['--eviction-grace-period=30s'] });
   const { node, claim, server } = await servedNode(testenv);
-  await testenv.patchServer(server.metadata.name, { spec: { taints: [{ key: 'broken-fan', effect: 'Evict' }] } });
+  await testenv.servers.patch(server.metadata.name, { spec: { taints: [{ key: 'broken-fan', effect: 'Evict' }] } });
   const evicting = await claim.hasReason('Evicting');
   assert.match(
     evicting.status?.conditions?.find(({ type }) => type === 'Evicting')?.message ?? '',
@@ -157,7 +157,7 @@ test('a server with policy Retain is kept for review after an eviction, until it
   const { name } = server.metadata;
   const { installed } = simulated(node);
   const taints = [{ key: 'broken-fan', effect: 'Evict' }];
-  await testenv.patchServer(name, { spec: { reclaimPolicy: 'Retain', taints } });
+  await testenv.servers.patch(name, { spec: { reclaimPolicy: 'Retain', taints } });
   await claim.hasReason('ServerLost');
   assert.equal(claim.phase, 'Lost');
   const kept = await testenv.server(node).hasReason('KeptForReview');
@@ -170,7 +170,7 @@ test('a server with policy Retain is kept for review after an eviction, until it
   assert.equal(claim.watched.condition('Evicting')?.status, 'False');
 
   // Neither removing the taint nor a retry of the claim binds the server to anyone.
-  await testenv.patchServer(name, { spec: { taints: null } });
+  await testenv.servers.patch(name, { spec: { taints: null } });
   await patchClaim(testenv, claim.name, { metadata: { annotations: { 'metal.ironcore.dev/operation': 'retry' } } });
   await claim.watched.hasMessage(/spec\.serverRef: ClaimedByAnother/);
   const next = await testenv.claim({ image: 'registry.test/os:2' });
@@ -180,7 +180,7 @@ test('a server with policy Retain is kept for review after an eviction, until it
 
   await next.delete();
   await next.isGone();
-  await testenv.patchServer(name, { spec: { serverClaimRef: null } });
+  await testenv.servers.patch(name, { spec: { serverClaimRef: null } });
   await claim.reaches('Bound');
   await testenv.server(node).hasReason('ClaimServed');
   assert.equal(testenv.server(node).now?.spec.serverClaimRef?.evicted, undefined);
@@ -191,7 +191,7 @@ test('a server kept for review stays so when its evicted claim is deleted', asyn
   await using testenv = await startTestenv({ flags: ['--eviction-grace-period=30s'] });
   const { node, claim, server } = await servedNode(testenv);
   const taints = [{ key: 'broken-fan', effect: 'Evict' }];
-  await testenv.patchServer(server.metadata.name, { spec: { reclaimPolicy: 'Retain', taints } });
+  await testenv.servers.patch(server.metadata.name, { spec: { reclaimPolicy: 'Retain', taints } });
   await testenv.server(node).hasReason('KeptForReview');
   await claim.delete();
   await claim.isGone();
@@ -204,9 +204,9 @@ test('a server kept for review stays so when its evicted claim is deleted', asyn
 test('a claim keeps its server when the evicting taint is removed in time', async () => {
   await using testenv = await startTestenv({ flags: ['--eviction-grace-period=10m'] });
   const { node, claim, server } = await servedNode(testenv);
-  await testenv.patchServer(server.metadata.name, { spec: { taints: [{ key: 'broken-fan', effect: 'Evict' }] } });
+  await testenv.servers.patch(server.metadata.name, { spec: { taints: [{ key: 'broken-fan', effect: 'Evict' }] } });
   await claim.hasReason('Evicting');
-  await testenv.patchServer(server.metadata.name, { spec: { taints: null } });
+  await testenv.servers.patch(server.metadata.name, { spec: { taints: null } });
   await claim.hasReason('NotEvicting');
   assert.equal(testenv.server(node).now?.status?.evictionSince, undefined);
   assert.equal(claim.phase, 'Bound');
@@ -216,7 +216,7 @@ test('a claim keeps its server when the evicting taint is removed in time', asyn
 test('a claim whose reference was cleared reports ServerLost, and is bound again only on retry', async () => {
   await using testenv = await startTestenv();
   const { node, claim, server } = await servedNode(testenv);
-  await testenv.patchServer(server.metadata.name, { spec: { serverClaimRef: null } });
+  await testenv.servers.patch(server.metadata.name, { spec: { serverClaimRef: null } });
   await claim.hasReason('ServerLost');
   await testenv.server(node).hasReason('Available');
   assert.equal(claim.phase, 'Lost');
@@ -229,7 +229,7 @@ test('a claim whose reference was cleared reports ServerLost, and is bound again
 test('a claim bound again boots its image after another claim has used the machine', async () => {
   await using testenv = await startTestenv();
   const { node, claim, server } = await servedNode(testenv);
-  await testenv.patchServer(server.metadata.name, { spec: { serverClaimRef: null } });
+  await testenv.servers.patch(server.metadata.name, { spec: { serverClaimRef: null } });
   await claim.hasReason('ServerLost');
   await testenv.server(node).hasReason('Available');
   const other = await testenv.claim({ image: 'registry.test/os:2', on: node });
@@ -250,7 +250,7 @@ test('a claim bound again boots its image after another claim has used the machi
 test('a claim bound again boots its image on the erased disks', async () => {
   await using testenv = await startTestenv({ flags: ['--cleanup-disks=Purge'] });
   const { node, claim, server } = await servedNode(testenv);
-  await testenv.patchServer(server.metadata.name, { spec: { serverClaimRef: null } });
+  await testenv.servers.patch(server.metadata.name, { spec: { serverClaimRef: null } });
   await claim.hasReason('ServerLost');
   await testenv.server(node).hasReason('Available');
   assert.equal(simulated(node).installed, undefined);
@@ -269,7 +269,7 @@ for (const { policy, ends } of [
   test(`a server whose claim vanished without a trace is powered off, and with ${policy} ${ends}`, async () => {
     await using testenv = await startTestenv({ fleet: { powerOffMs: 10_000 } });
     const { node, claim, server } = await servedNode(testenv);
-    await testenv.patchServer(server.metadata.name, { spec: { reclaimPolicy: policy } });
+    await testenv.servers.patch(server.metadata.name, { spec: { reclaimPolicy: policy } });
     await patchClaim(testenv, claim.name, {
       metadata: { annotations: { 'metal.ironcore.dev/operation': 'ignore' }, finalizers: [] },
     });
@@ -292,8 +292,8 @@ test('a server and its claim restored from a backup with other UIDs stay bound, 
   const held = claim.watched.now ?? assert.fail('the claim is there');
   const ignored = { metadata: { annotations: { 'metal.ironcore.dev/operation': 'ignore' }, finalizers: [] } };
   await patchClaim(testenv, claim.name, ignored);
-  await testenv.patchServer(server.metadata.name, ignored);
-  await testenv.patchBmc(node.name, { metadata: { annotations: { 'metal.ironcore.dev/operation': 'ignore' } } });
+  await testenv.servers.patch(server.metadata.name, ignored);
+  await testenv.bmcs.patch(node.name, { metadata: { annotations: { 'metal.ironcore.dev/operation': 'ignore' } } });
   const { spec } = testenv.server(node).now ?? assert.fail('the server is there');
   await testenv.client.delete(ServerBootConfiguration, held.metadata);
   await testenv.client.delete(ServerClaim, held.metadata);
@@ -316,7 +316,7 @@ test('a server and its claim restored from a backup with other UIDs stay bound, 
 test('a cordoned server stays bound', async () => {
   await using testenv = await startTestenv();
   const { node, claim, server } = await servedNode(testenv);
-  await testenv.patchServer(server.metadata.name, { spec: { unclaimable: true } });
+  await testenv.servers.patch(server.metadata.name, { spec: { unclaimable: true } });
   await claim.delete();
   await claim.isGone();
   await testenv.server(node).hasReason('Available');

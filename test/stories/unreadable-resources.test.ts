@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { addForeignBmc } from '@metal/testenv/foreign-bmc.ts';
 
 const startTestenv = testenvsOfFile();
 
@@ -37,7 +38,7 @@ async function addChassis(testenv: Testenv, broken: Set<string>): Promise<AsyncD
   await once(server.listen(0, '127.0.0.1'), 'listening');
   // A server that listens on TCP has an address with a port.
   const { port } = server.address() as AddressInfo;
-  await testenv.addBmc('chassis', { port, scheme: 'http', username: 'admin', password: 'secret' });
+  await addForeignBmc(testenv.client, 'chassis', { port, scheme: 'http', username: 'admin', password: 'secret' });
   return {
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
@@ -60,7 +61,11 @@ test('an unreadable BMC resource is reported and keeps its last value, and every
     ['Managers/HGX_BMC_0', 'Systems/2', 'Systems/1/Processors/CPU1'].map((path) => `${root}/${path}`),
   );
   await using _chassis = await addChassis(testenv, broken);
-  const [bmc, one, two] = [testenv.bmcNamed('chassis'), testenv.serverOf(first), testenv.serverOf(second)];
+  const [bmc, one, two] = [
+    testenv.bmcs.named('chassis'),
+    testenv.servers.withUuid(first),
+    testenv.servers.withUuid(second),
+  ];
 
   await bmc.reaches('Enabled');
   await bmc.hasCondition('InventoryComplete', 'False');

@@ -131,7 +131,7 @@ function withoutLost(goal: unknown, state: unknown): unknown {
   return Object.fromEntries(members);
 }
 
-/** // Boot configurations alone have steps, and of one shape. */
+/** Boot configurations alone have steps, and of one shape. */
 function stepsLeft(goal: unknown, state: unknown): unknown[] {
   const [wanted, written] = [goal, state ?? []] as { name: string }[][];
   const names = new Set(written?.map(({ name }) => name));
