@@ -6,7 +6,7 @@ import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 // Duplicates pass the API server when they are created at the same moment; without the admission rules, at any time.
 const startTestenv = testenvsOfFile({ admission: false });
 
-test('of two Endpoints with one MAC address only the first is acted on, and both report the duplicate', async () => {
+test('only the first of two Endpoints with one MAC address is acted on, and both report the duplicate', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);

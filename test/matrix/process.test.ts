@@ -181,7 +181,7 @@ test('an operator without list permissions reports it, and starts as soon as it 
   assert.equal((await fetch(`http://127.0.0.1:${health}/readyz`)).status, 200);
 });
 
-test('of two processes with leader election one works, and the other takes over when the first stops', async () => {
+test('one of two processes with leader election works, and the other takes over when it stops', async () => {
   await using testenv = await startTestenv({
     operator: 'none',
     speed: 1,

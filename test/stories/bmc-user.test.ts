@@ -307,7 +307,7 @@ test('a deletion completes without the BMC object and without the account', asyn
   await testenv.users.named('ada').isGone();
 });
 
-test("a BMCUser for the operator's account continues after the password is corrected", async () => {
+test("a BMCUser for the operator's account continues when the BMC accepts logins again", async () => {
   await using testenv = await startTestenv({ speed: 60 });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);

@@ -281,7 +281,7 @@ test('deleting a BMC object completes without the BMC, and reports the remaining
   assert.match(left.note, /Subscriptions\/1 and .*Subscriptions\/2/);
 });
 
-test('without a token the destinations are those of v0.7.0', async () => {
+test('event destinations without a token are those of v0.7.0', async () => {
   await using testenv = await startTestenv({ flags: [...withEvents, '--event-auth=none'] });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
@@ -488,7 +488,7 @@ test('default credentials are tried in order, and the first working pair becomes
       /TryingDefaultCredentials.*rejected 2 of 3 default credentials/.test(conditionText(endpoint, 'Ready')),
     );
   const bmc = await testenv.bmc(node).reaches('Enabled');
-  assert.equal(bmc.spec?.consoleProtocol?.name, 'SSH', 'the console type is normalized to upper case');
+  assert.equal(bmc.spec?.consoleProtocol?.name, 'SSH', 'the console type is not case-sensitive');
   const { data } = await testenv.client.get(BMCSecret, { name: node.name });
   assert.equal(Buffer.from(data?.password ?? '', 'base64').toString(), node.bmc.password);
   const endpoint = await testenv.endpoint(node).hasReason('BMCCreated');

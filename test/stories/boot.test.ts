@@ -417,7 +417,7 @@ test('a boot service whose watch died before another replica prepared a boot ser
   assert.equal(conditionOf(await current(server.name), 'BootStateReceived')?.status, 'True');
 });
 
-test('an unknown signed token is looked up until it is known to be deleted, and a forged one never', async () => {
+test('an unknown signed token is looked up until its deletion is known, and a forged one is never looked up', async () => {
   const server = await preparedBoot('soon-gone', { ignition });
   await fixture.client.delete(ServerBootConfiguration, server.boot.metadata);
   let lists = 0;
@@ -578,7 +578,7 @@ test('a client above the rate limit gets 503 with Retry-After, and file download
   assert.deepEqual(await fetchFrom(script, other), [200, undefined], 'another client is not limited');
 });
 
-test('while the API server is unreachable a machine waits for script and ignition, and loads its kernel', async () => {
+test('a machine without the API server waits for script and ignition, and loads its kernel', async () => {
   const server = await preparedBoot('waits', { ignition });
   const idle = await fixture.booting('idles', { image: 'probe-os', current: false });
   await fixture.until(fixture.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);

@@ -114,7 +114,7 @@ test('a boot order is restored without a start, and an unchanged one needs no wr
   );
 });
 
-test('without a policy an override left by a claim is cleared, and no other write reaches the BMC', async () => {
+test('an override left by a claim is cleared without any policy, and no other write reaches the BMC', async () => {
   await using testenv = await startTestenv();
   const { node, claim, server } = await claimed(testenv);
   const requestsBefore = node.bmc.requests.length;

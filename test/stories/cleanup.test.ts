@@ -236,7 +236,7 @@ for (const state of ['Cleanup', 'Error'] as const) {
   });
 }
 
-test('with --cleanup-at-once=1 three servers are erased one after the other, the longest waiting first', async () => {
+test('three servers are erased one after the other with --cleanup-at-once=1, the longest waiting first', async () => {
   await using testenv = await startTestenv({ flags: [purge, '--cleanup-at-once=1'], fleet: { eraseMs: 20_000 } });
   const nodes = await testenv.addNodes({ generic: 3 });
   await testenv.plugIn(...nodes);

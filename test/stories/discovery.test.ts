@@ -6,7 +6,7 @@ import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
 
-test('after its report a server is off, its boot configuration deleted and its interfaces known', async () => {
+test('a server is off after its report, its boot configuration deleted and its interfaces known', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);

@@ -192,7 +192,7 @@ const openReceiver = (metrics: Registry, more: Partial<Parameters<typeof startEv
     ...more,
   });
 
-test('without tokens the addresses of v0.7.0 are served, and invented names create no series', async () => {
+test('the addresses of v0.7.0 are served without tokens, and invented names create no series', async () => {
   const registry = new Registry();
   await using open = await openReceiver(registry);
   const at = open.url;

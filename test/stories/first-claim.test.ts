@@ -53,7 +53,7 @@ test('servers of every vendor are discovered side by side', async () => {
   }
 });
 
-test('of two claims for one free server exactly one is bound, and the other reports why not', async () => {
+test('exactly one of two claims for one free server is bound, and the other reports why not', async () => {
   await using testenv = await startTestenv();
   const [node] = await testenv.addNodes({ lenovo: 1 });
   assert.ok(node);

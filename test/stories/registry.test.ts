@@ -149,7 +149,7 @@ test('a repeated report is acknowledged without a write, and a different one is 
   assert.equal((await stored('repeats'))?.metadata.resourceVersion, first?.metadata.resourceVersion);
 });
 
-test('of two different reports to two replicas at once, one is stored and one rejected', async () => {
+test('one of two different reports sent to two replicas at once is stored, and the other is rejected', async () => {
   await using replica = await startRegistry(
     optionsFor({
       inventories: {
@@ -273,7 +273,7 @@ test('a small body that exceeds the limit when defaults are filled in is rejecte
   assert.deepEqual([reply.status, reply.code], [413, 'BodyTooBig']);
 });
 
-test('a report rejected by the API server is not accepted on retry', async () => {
+test('a report that the API server rejects gets a permanent error', async () => {
   const server = await fixture.discovering('unacceptable');
   const reply = await report(server, { body: bodyOf(server, { cpu: [{ id: 2 ** 40 }] }) });
   assert.deepEqual([reply.status, reply.code], [400, 'ReportInvalid']);
@@ -459,7 +459,7 @@ test('reports of a cleanup boot are one ErasureReport without owner, whose final
   assert.equal((await erasure(server))?.spec.state, 'Succeeded');
 });
 
-test('of two different results of an attempt sent to two replicas at once, one is stored and one rejected', async () => {
+test('one of two different results of an attempt sent to two replicas at once is stored, and the other is rejected', async () => {
   const server = await erasing('erased-twice');
   assert.equal((await erasureOf(server, {})).status, 201);
   await using second = await startRegistry(optionsFor());
