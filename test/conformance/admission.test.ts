@@ -22,7 +22,10 @@ suite('what the API server checks beyond the schemas', () => {
     await api.patch(Server, 'busy', { status: { state: 'Maintenance' } }, '/status');
     const rejected = await api.delete(Server, 'busy');
     assert.equal(rejected.status, 403);
-    assert.match(rejected.message, /denied request: cannot delete Server busy in state Maintenance$/);
+    assert.match(
+      rejected.message,
+      /denied request: cannot delete Server busy in state Maintenance: end the ServerMaintenance first, or set annotation /,
+    );
     await api.patch(Server, 'busy', { metadata: { annotations: { 'metal.ironcore.dev/operation': 'ignore' } } });
     assert.equal((await api.delete(Server, 'busy')).status, 403);
     const annotations = { 'metal.ironcore.dev/operation': 'allow-in-progress-delete' };
@@ -49,7 +52,7 @@ suite('what the API server checks beyond the schemas', () => {
       assert.match(
         rejected.message,
         new RegExp(
-          `spec.macAddress: Duplicate value: "${notation}": Endpoint first has it already; if it no longer does, see that the operator runs and try again$`,
+          `spec.macAddress: Duplicate value: "${notation}": Endpoint first has it already; if that Endpoint was deleted or changed, check that the operator is running and try again$`,
         ),
       );
     }
@@ -79,7 +82,7 @@ suite('what the API server checks beyond the schemas', () => {
       'both bmc and bmcRef',
       Server,
       server({ bmcRef: { name: 'b' }, bmc: inline(redfish(443)) }),
-      /spec\.bmc is ignored: spec\.bmcRef wins/,
+      /spec\.bmc is ignored because spec\.bmcRef is set/,
     ],
     ['neither bmc nor bmcRef', Server, server(), /neither spec\.bmcRef nor spec\.bmc is set/],
     ['a bmcRef', Server, server({ bmcRef: { name: 'b' } })],
@@ -93,7 +96,7 @@ suite('what the API server checks beyond the schemas', () => {
     ],
     ['a port that is none', BMC, bmc({ access: {}, protocol: redfish(70_000) }), /a port from 1 to 65535/],
     ['a protocol that is spoken', BMC, bmc({ access: {} })],
-    ['neither serverRef nor serverSelector', ServerClaim, claim(), /any server that is free will be taken/],
+    ['neither serverRef nor serverSelector', ServerClaim, claim(), /the claim is bound to any available server/],
     ['an empty serverSelector', ServerClaim, claim({ serverSelector: {} })],
   ];
   for (const [index, [what, kind, object, warning]] of advice.entries()) {

@@ -7,12 +7,12 @@ import { Server } from './v1alpha1/server.ts';
 import { ServerClaim } from './v1alpha1/server-claim.ts';
 import { operationAnnotation, operations } from './wire/contract.ts';
 
-/** As the index writes them: twelve hex digits in upper case, whatever the notation; empty when there is none. */
+/** In the notation of the index: twelve upper-case hex digits. Empty if no address is set. */
 const wantedMacAddress =
   `has(object.spec) && has(object.spec.macAddress) ? object.spec.macAddress` +
   `.replace(':', '').replace('-', '').replace('.', '').upperAscii() : ''`;
 
-/** Only requests that touch the spec: an object that broke the rule before can still be labelled, or let go. */
+/** Only requests that change the spec: labels and finalizers of an object that already violates the rule stay writable. */
 const specChanges = `request.operation == 'CREATE' || object.spec != oldObject.spec`;
 
 const unset = (field: string): string => `(!has(${field}) || !has(${field}.name) || ${field}.name == '')`;
@@ -20,10 +20,10 @@ const unset = (field: string): string => `(!has(${field}) || !has(${field}.name)
 const protocols = `['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch']`;
 const protocolHint = (protocol: string) => ({
   holds: `${protocol}.name in ${protocols} && ${protocol}.port > 0 && ${protocol}.port < 65536`,
-  message: `'protocol "' + ${protocol}.name + '" on port ' + string(${protocol}.port) + ' cannot be spoken: expected Redfish and a port from 1 to 65535'`,
+  message: `'protocol "' + ${protocol}.name + '" on port ' + string(${protocol}.port) + ' is not supported: expected protocol Redfish and a port from 1 to 65535'`,
 });
 
-/** What the API server checks beyond the schemas of the kinds. Refusals first, then advice. */
+/** Checks of the API server beyond the schemas of the kinds: rejections first, then warnings. */
 export const admissionRules: readonly AdmissionRule[] = [
   {
     name: 'metal-operator-server-deletion',
@@ -40,7 +40,7 @@ export const admissionRules: readonly AdmissionRule[] = [
     checks: [
       {
         holds: '!variables.inMaintenance || variables.isAllowed',
-        message: `'cannot delete Server ' + oldObject.metadata.name + ' in state Maintenance'`,
+        message: `'cannot delete Server ' + oldObject.metadata.name + ' in state Maintenance: end the ServerMaintenance first, or set annotation ${operationAnnotation} to ${operations.allowInProgressDelete}'`,
       },
     ],
   },
@@ -71,7 +71,7 @@ export const admissionRules: readonly AdmissionRule[] = [
           '!(variables.wanted in params.spec.endpoints) || params.spec.endpoints[variables.wanted] == object.metadata.name',
         message:
           `'spec.macAddress: Duplicate value: "' + object.spec.macAddress + '": Endpoint ' + params.spec.endpoints[variables.wanted] + ` +
-          `' has it already; if it no longer does, see that the operator runs and try again'`,
+          `' has it already; if that Endpoint was deleted or changed, check that the operator is running and try again'`,
       },
     ],
   },
@@ -84,11 +84,11 @@ export const admissionRules: readonly AdmissionRule[] = [
     checks: [
       {
         holds: `!has(object.spec.bmc) || ${unset('object.spec.bmcRef')}`,
-        message: `'spec.bmc is ignored: spec.bmcRef wins; set one of the two'`,
+        message: `'spec.bmc is ignored because spec.bmcRef is set: set only one of the two'`,
       },
       {
         holds: `has(object.spec.bmc) || !${unset('object.spec.bmcRef')}`,
-        message: `'neither spec.bmcRef nor spec.bmc is set: the server cannot be managed until one is'`,
+        message: `'neither spec.bmcRef nor spec.bmc is set: the server is not managed until one of them is set'`,
       },
       {
         ...protocolHint('object.spec.bmc.protocol'),
@@ -112,7 +112,7 @@ export const admissionRules: readonly AdmissionRule[] = [
     checks: [
       {
         holds: `has(object.spec.serverSelector) || !${unset('object.spec.serverRef')}`,
-        message: `'neither spec.serverRef nor spec.serverSelector is set: any server that is free will be taken'`,
+        message: `'neither spec.serverRef nor spec.serverSelector is set: the claim is bound to any available server'`,
       },
     ],
   },

@@ -10,7 +10,7 @@ import type { Server } from './v1alpha1/server.ts';
 type Schema = Readonly<Record<string, unknown>>;
 const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null;
 
-/** Paths of all fields that `kubectl explain` would show without a word. */
+/** Paths of all fields that `kubectl explain` would show without a description. */
 function undescribed(schema: Schema, path: string): string[] {
   const members = isSchema(schema.properties) ? Object.entries(schema.properties) : [];
   const here = members.flatMap(([name, member]) => {
@@ -23,7 +23,7 @@ function undescribed(schema: Schema, path: string): string[] {
 }
 
 for (const kind of kinds) {
-  test(`every field of ${kind.kind} is described`, () => {
+  test(`every field of ${kind.kind} has a description`, () => {
     const identity = new Set(['apiVersion', 'kind', 'metadata']);
     assert.deepEqual(
       undescribed(objectSchema(kind), '').filter((path) => !identity.has(path)),
@@ -32,7 +32,7 @@ for (const kind of kinds) {
   });
 }
 
-test('kinds, plurals and short names are there once', () => {
+test('kinds, plurals and short names are unique', () => {
   const names = kinds.flatMap(({ kind, plural, shortNames }) => [kind, plural, ...shortNames]);
   assert.deepEqual(
     names.filter((name, index) => names.indexOf(name) !== index),
@@ -40,7 +40,7 @@ test('kinds, plurals and short names are there once', () => {
   );
 });
 
-test('the type of an object knows what the API server guarantees', () => {
+test('the type of an object reflects the guarantees of the API server', () => {
   type Equal<A, B> = [A, B] extends [B, A] ? true : false;
   const systemUUID: Equal<Server['spec']['systemUUID'], string> = true;
   const refName: Equal<BMC['spec']['bmcSecretRef']['name'], string> = true;

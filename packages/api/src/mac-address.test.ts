@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import type { Endpoint } from './v1alpha1/endpoint.ts';
 import { holderOf, macIdentityOf, separatedMacAddress, duplicatesOf } from './mac-address.ts';
 
-test('a MAC address is the same in every notation', () => {
+test('a MAC address has one identity in every notation', () => {
   for (const text of ['aa:bb:cc:dd:ee:01', 'AA-BB-CC-DD-EE-01', 'aabb.ccdd.ee01', 'AABBCCDDEE01'])
     assert.equal(macIdentityOf(text), 'AABBCCDDEE01');
   for (const text of [undefined, '', 'aa:bb', 'aa:bb:cc:dd:ee:0g']) assert.equal(macIdentityOf(text), undefined);
 });
 
-test('a status shows pairs, as they were written if they were pairs', () => {
+test('a MAC address in a status is written in pairs, and pairs stay unchanged', () => {
   assert.equal(separatedMacAddress('AA-bb-cc-dd-ee-01'), 'AA-bb-cc-dd-ee-01');
   assert.equal(separatedMacAddress('AABB.CCDD.EE01'), 'aa:bb:cc:dd:ee:01');
   assert.equal(separatedMacAddress('AABBCCDDEE01'), 'aa:bb:cc:dd:ee:01');
@@ -22,7 +22,7 @@ const endpoint = (name: string, creationTimestamp: string, deletionTimestamp?: s
   metadata: { name, creationTimestamp, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
 });
 
-test('of endpoints with one MAC address the oldest comes first, then the first by name, unless one has a BMC', () => {
+test('endpoints with one MAC address are ordered by BMC, then age, then name', () => {
   const [a, b, c] = [
     endpoint('a', '2026-01-02T00:00:00Z'),
     endpoint('b', '2026-01-01T00:00:00Z'),
@@ -40,7 +40,7 @@ test('of endpoints with one MAC address the oldest comes first, then the first b
   );
 });
 
-test('of endpoints with one MAC address the first has it, and none that is being deleted', () => {
+test('the first of the endpoints with one MAC address holds it, never one that is being deleted', () => {
   const [a, b] = [endpoint('a', '2026-01-02T00:00:00Z'), endpoint('b', '2026-01-01T00:00:00Z')];
   const leaving = endpoint('d', '2025-01-01T00:00:00Z', '2026-01-03T00:00:00Z');
   const none = () => false;

@@ -4,7 +4,7 @@ import { byAge } from '@metal/kube/kinds/kind.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import { hexDigitsOf } from './mac-prefixes.ts';
 
-/** By what MAC addresses are the same, whatever the notation; undefined for text that is none. */
+/** The identity of a MAC address, independent of its notation; undefined for other text. */
 export function macIdentityOf(macAddress: string | undefined): string | undefined {
   const digits = hexDigitsOf(macAddress ?? '');
   return /^[0-9A-F]{12}$/.test(digits) ? digits : undefined;
@@ -12,22 +12,22 @@ export function macIdentityOf(macAddress: string | undefined): string | undefine
 
 const separated = /^([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$/;
 
-/** For a status, which takes pairs separated by `:` or `-` only: as written if it is so already. */
+/** For a status, which accepts only pairs separated by `:` or `-`: unchanged if the text has that form. */
 export function separatedMacAddress(macAddress: string | undefined): string | undefined {
   if (macAddress !== undefined && separated.test(macAddress)) return macAddress;
   return macIdentityOf(macAddress)?.toLowerCase().match(/../g)?.join(':');
 }
 
-/** Other endpoints with the same MAC address. Of such twins only the first is acted on. */
+/** Other endpoints with the same MAC address. The controllers act on the first of such duplicates only. */
 export interface DuplicateEndpoints {
-  /** Those that come before this one: they have a BMC already, or are older. */
+  /** Endpoints with precedence: they have a BMC, or are older. */
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
 /**
- * The API server refuses a second Endpoint with one MAC address, but by what the operator has written of the first: of
- * two that are created in the same moment both may get through, and older releases compared letter by letter.
+ * The admission policy rejects a second Endpoint with one MAC address by an index that the operator writes. Two Endpoints
+ * created at the same moment may both be admitted, and older releases compared addresses as text.
  */
 export function duplicatesOf(
   endpoint: Endpoint,
@@ -47,7 +47,7 @@ export function duplicatesOf(
   return { before: names(true), after: names(false) };
 }
 
-/** Of endpoints with one MAC address the one that has it; undefined while all of them are being deleted. */
+/** The endpoint that holds the MAC address which these endpoints share; undefined while all of them are being deleted. */
 export function holderOf(
   sameAddress: readonly Endpoint[],
   hasBmc: (endpoint: Endpoint) => boolean,

@@ -40,7 +40,7 @@ test('a console may be left out, and its type is written in any case', () => {
   assert.deepEqual(prefixes.find('BB:00:00:00:00:00')?.console, { type: 'SSH', port: 22 });
 });
 
-test('mistakes name the entry and the field', () => {
+test('an error names the entry and the field', () => {
   assert.throws(
     () => database(`macPrefixes:\n${entry('AA')}${entry('XY')}`),
     /macPrefixes\.1\.macPrefix: expected 1 to 12 hex digits/,

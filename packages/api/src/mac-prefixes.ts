@@ -10,7 +10,7 @@ const entry = z.object({
     .string()
     .transform(hexDigitsOf)
     .refine((digits) => /^[0-9A-F]{1,12}$/.test(digits), {
-      message: 'expected 1 to 12 hex digits, with or without separators; quote it, or YAML may read it as a number',
+      message: 'expected 1 to 12 hex digits, with or without separators; quote it, or YAML may parse it as a number',
     }),
   manufacturer: z.string().optional(),
   protocol: z.string(),
@@ -33,10 +33,10 @@ const database = z.object({ macPrefixes: z.array(entry).nullish() });
 
 export type MacPrefix = z.output<typeof entry>;
 
-/** The MAC prefix database: which device a MAC address belongs to and how to reach it. */
+/** The MAC prefix database: device type and access parameters by MAC address prefix. */
 export interface MacPrefixes {
   readonly count: number;
-  /** The entry with the longest prefix of this address, in whatever notation the address is written. */
+  /** The entry with the longest matching prefix; the address may be in any notation. */
   find(macAddress: string): MacPrefix | undefined;
 }
 
@@ -65,7 +65,7 @@ export function readMacPrefixes(path: string | undefined): MacPrefixes {
   );
 }
 
-/** Every scalar stays text, so that an unquoted prefix like 001122 or 1e5 keeps its digits. */
+/** Every scalar stays a string, so that an unquoted prefix such as 001122 or 1e5 keeps its digits. */
 function parseScalarsAsText(path: string): unknown {
   try {
     return parse(readFileSync(path, 'utf8'), { schema: 'failsafe' }) ?? {};

@@ -1,7 +1,7 @@
 import { type KeyObject, sign } from 'node:crypto';
 
 export interface SigningKey {
-  /** Tells it from those before and after it. */
+  /** Key ID (`kid`), unique over all keys. */
   readonly id: string;
   /** Ed25519. */
   readonly privateKey: KeyObject;

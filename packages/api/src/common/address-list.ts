@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Whether a text is an address or a network: `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`. */
+/** Whether a text is an IP address or a network: `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`. */
 export function isAddressOrNetwork(text: string): boolean {
   const [address = '', length, ...rest] = text.split('/');
   const version = isIP(address);
@@ -8,7 +8,7 @@ export function isAddressOrNetwork(text: string): boolean {
   return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= (version === 4 ? 32 : 128));
 }
 
-/** Whether an address is one of these addresses or in one of these networks; no text that is no address is. */
+/** Whether an address equals one of these addresses or is in one of these networks. False for other text. */
 export function addressMatcher(entries: readonly string[]): (address: string) => boolean {
   const members = new BlockList();
   for (const entry of entries) {
@@ -23,5 +23,5 @@ export function addressMatcher(entries: readonly string[]): (address: string) =>
   };
 }
 
-/** An IPv4 address as such, also where a socket for both families writes it as an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2). */
+/** The IPv4 address of an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2), the form that a dual-stack socket reports. */
 export const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '');

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { localRef, plainConditions } from './fields.ts';
 
-/** What the kinds of boot.ironcore.dev/v1alpha1 have in common. */
+/** Fields that the kinds of boot.ironcore.dev/v1alpha1 share. */
 
 export const bootGroup = 'boot.ironcore.dev';
 
@@ -9,17 +9,17 @@ export const commonBootFields = () => ({
   systemUUID: z.string().optional().describe('System UUID of the machine.'),
   ignitionSecretRef: localRef()
     .optional()
-    .describe('Secret in the same namespace with the first-boot configuration: keys format and ignition.'),
+    .describe('Secret in the same namespace with the first-boot configuration, under the keys format and ignition.'),
 });
 
 export const bootConfigStatus = () =>
   z
     .object({
-      state: z.string().optional().describe('Pending, Ready or Error.'),
+      state: z.string().optional().describe('State: Pending, Ready or Error.'),
       conditions: plainConditions(),
     })
     .optional()
-    .describe('How far it is.');
+    .describe('Observed state.');
 
 export const bootConfigColumns = {
   State: '.status.state',

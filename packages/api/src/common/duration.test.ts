@@ -38,7 +38,7 @@ for (const text of [
   'Infinitys',
   '3000000h',
 ]) {
-  test(`"${text}" is no duration, as for Go`, () => assert.equal(parseDuration(text), undefined));
+  test(`"${text}" is not a duration, as in Go`, () => assert.equal(parseDuration(text), undefined));
 }
 
 const printed: [number, string][] = [

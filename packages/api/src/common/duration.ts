@@ -2,7 +2,7 @@ const msPerUnit: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
   µs: 1e-3, // micro sign
-  μs: 1e-3, // Greek mu, which Go reads as well
+  μs: 1e-3, // Greek mu, which Go accepts too
   ms: 1,
   s: 1_000,
   m: 60_000,
@@ -36,7 +36,7 @@ function sumOfParts(text: string): number | undefined {
   return end === 0 ? undefined : ms;
 }
 
-/** The way Go prints the duration: `1h30m0s`, `2m0s`, `1.5s`, `500ms`, `0s`. */
+/** The duration in Go's notation: `1h30m0s`, `2m0s`, `1.5s`, `500ms`, `0s`. */
 export function printDuration(ms: number): string {
   if (ms === 0) return '0s';
   const sign = ms < 0 ? '-' : '';

@@ -1,7 +1,7 @@
 import { rule } from '@metal/kube/kinds/cel.ts';
 import * as z from 'zod';
 
-/** Fields that several kinds share. Patterns and defaults are facts of metal.ironcore.dev/v1alpha1 unless said otherwise. */
+/** Fields that several kinds share. Patterns and defaults are those of metal.ironcore.dev/v1alpha1 unless a comment says otherwise. */
 
 export const text = () => z.string();
 export const int32 = () => z.int().meta({ format: 'int32' });
@@ -9,9 +9,9 @@ export const int64 = () => z.int().meta({ format: 'int64' });
 export const time = () => z.string().meta({ format: 'date-time' });
 
 /**
- * A value the API server fills in, on writes and for objects that it stored long ago: never required of people, and
- * always there for us. A spec is defaulted to Go's zero values: an object without one reads as v0.7.0 read it, so
- * nothing that was accepted is refused, and no code of ours meets an object without a spec.
+ * A value that the API server fills in, on writes and for stored objects: optional in manifests, always present in
+ * objects that are read. A spec defaults to Go's zero values, as in v0.7.0: manifests that v0.7.0 accepted stay valid,
+ * and code never sees an object without a spec.
  */
 export const defaulted = <S extends z.ZodType>(schema: S, value: z.input<S>): S =>
   schema.meta({ ...schema.meta(), default: value });
@@ -25,22 +25,22 @@ export const objectRef = () =>
     namespace: z.string().describe('Namespace of the object.'),
     name: z.string().describe('Name of the object.'),
   });
-/** A claim that may be gone. */
+/** A claim that may be deleted. */
 export const formerClaim = () =>
   z.object({
-    namespace: z.string().describe('Its namespace.'),
-    name: z.string().describe('Its name.'),
-    uid: z.string().optional().describe('Its UID.'),
+    namespace: z.string().describe('Namespace.'),
+    name: z.string().describe('Name.'),
+    uid: z.string().optional().describe('UID.'),
   });
 
 /**
- * Go's netip also reads zones and IPv4 mapped into IPv6; CEL's isIP knows neither. So the zone is cut off, and the
- * prefix of mapped addresses is replaced by one that isIP takes.
+ * Go's netip accepts zones and IPv4-mapped IPv6 addresses; CEL's isIP accepts neither. So the rule strips the zone and
+ * replaces the prefix of mapped addresses by one that isIP accepts.
  */
 const isAddress = "isIP(self.split('%', 2)[0].lowerAscii().replace('ffff:', 'fffe:'))";
 const zoneBelongsToIpv6 = "(!self.contains('%') || self.matches('^[^%]*:[^%]*%.+$'))";
 
-/** IPv4 or IPv6 text. One object with anything else made v0.7.0 unable to read any object of the kind. */
+/** IPv4 or IPv6 address. In v0.7.0 one object with other text made all objects of the kind unreadable. */
 export const ipAddress = () =>
   rule(
     z.string().max(128),
@@ -49,8 +49,8 @@ export const ipAddress = () =>
   );
 
 /**
- * Six octets in hex, in any of the usual notations and in any case. Empty is the same as absent: templates write that.
- * A rule instead of a pattern, because a rule can say what is expected.
+ * Six octets in hex, in any usual notation and case. Empty means absent, because templates write empty text. A rule
+ * instead of a pattern, because a rule has a message.
  */
 export const macAddress = () =>
   rule(
@@ -59,7 +59,7 @@ export const macAddress = () =>
     'expected a MAC address such as aa:bb:cc:dd:ee:ff, aa-bb-cc-dd-ee-ff, aabb.ccdd.eeff or aabbccddeeff',
   );
 
-/** A wish that may be left empty. Anything but these words had no effect in v0.7.0. */
+/** A desired state that may be empty. Other values had no effect in v0.7.0. */
 export const desiredPower = () => z.enum(['On', 'Off', '']);
 export const desiredLed = () => z.enum(['Unknown', 'Lit', 'Blinking', 'Off', '']);
 
@@ -73,8 +73,8 @@ export const labelSelector = () =>
       matchExpressions: z
         .array(
           z.object({
-            key: z.string().describe('Label the requirement is about.'),
-            operator: z.string().describe('In, NotIn, Exists or DoesNotExist.'),
+            key: z.string().describe('Label key.'),
+            operator: z.string().describe('Operator: In, NotIn, Exists or DoesNotExist.'),
             values: z
               .array(z.string())
               .meta({ 'x-kubernetes-list-type': 'atomic' })
@@ -84,8 +84,8 @@ export const labelSelector = () =>
         )
         .meta({ 'x-kubernetes-list-type': 'atomic' })
         .optional()
-        .describe('Requirements that must all hold.'),
-      matchLabels: z.record(z.string(), z.string()).optional().describe('Labels with exactly these values.'),
+        .describe('Label requirements. All of them must match.'),
+      matchLabels: z.record(z.string(), z.string()).optional().describe('Required labels, with their values.'),
     })
     .meta({ 'x-kubernetes-map-type': 'atomic' });
 
@@ -97,39 +97,39 @@ const conditionItem = () =>
       .regex(
         /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$/,
       )
-      .describe('What the condition is about.'),
-    status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
+      .describe('Type of the condition.'),
+    status: z.enum(['True', 'False', 'Unknown']).describe('Status of the condition: True, False or Unknown.'),
     reason: z
       .string()
       .min(1)
       .max(1_024)
       .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
-      .describe('One word why.'),
-    message: z.string().max(32_768).describe('What is awaited or wrong, and what happens next.'),
-    lastTransitionTime: time().describe('When the status last changed.'),
-    observedGeneration: int64().min(0).optional().describe('Generation of the spec this was said about.'),
+      .describe('Machine-readable reason (CamelCase).'),
+    message: z.string().max(32_768).describe('Human-readable message: the current situation and the next step.'),
+    lastTransitionTime: time().describe('Time of the last change of the status.'),
+    observedGeneration: int64().min(0).optional().describe('metadata.generation that the condition was computed for.'),
   });
 
-/** As v0.7.0 had them: a list without keys. */
-export const plainConditions = () => z.array(conditionItem()).optional().describe('What is known about the object.');
+/** As in v0.7.0: a list without keys. */
+export const plainConditions = () => z.array(conditionItem()).optional().describe('Conditions of the object.');
 
-/** Keyed by type, so that several programs can each own theirs and none is there twice. */
+/** Keyed by type, so that several programs can each own their conditions and each type occurs once. */
 export const conditions = () =>
   z
     .array(conditionItem())
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
     .optional()
-    .describe('What is known about the object, one entry per type.');
+    .describe('Conditions of the object, one per type.');
 
 export const taint = () =>
   z.object({
-    key: z.string().min(1).describe('Name of the taint.'),
+    key: z.string().min(1).describe('Key of the taint.'),
     value: z.string().optional().describe('Value of the taint.'),
     effect: defaulted(
       z
         .enum(['NoBind', 'Evict'])
         .describe(
-          'NoBind: no new claim gets the server. Evict: a claim that holds it has to leave, too, after a grace period.',
+          'NoBind: no new claim is bound to the server. Evict: in addition, a bound claim is evicted after a grace period. Default: NoBind.',
         ),
       'NoBind',
     ),
@@ -137,59 +137,61 @@ export const taint = () =>
 
 export const toleration = () =>
   z.object({
-    key: z.string().min(1).describe('Name of the taint.'),
-    operator: z.enum(['Equal', 'Exists']).optional().describe('Exists ignores the value; Equal is the default.'),
-    value: z.string().optional().describe('Value the taint must have.'),
-    effect: z.enum(['NoBind', 'Evict']).optional().describe('Effect that is tolerated; empty tolerates both.'),
+    key: z.string().min(1).describe('Key of the taint.'),
+    operator: z
+      .enum(['Equal', 'Exists'])
+      .optional()
+      .describe('Equal compares the value, Exists ignores it. Default: Equal.'),
+    value: z.string().optional().describe('Value of the taint, for operator Equal.'),
+    effect: z.enum(['NoBind', 'Evict']).optional().describe('Tolerated effect. Default: both.'),
   });
 
-/** A rejected login brings the account closer to its lock: no process tries it again while all of this is as it was. */
+/** Rejected logins count towards the lockout of the account: no process repeats the login while these fields are unchanged. */
 export const rejectedLogin = () =>
   z.object({
-    bmcSecretVersion: z.string().describe('UID and version of the BMCSecret with the password.'),
-    address: z.string().describe('Where it was tried, as in https://192.0.2.7:443.'),
-    message: z.string().describe('What came of it.'),
+    bmcSecretVersion: z.string().describe('UID and resource version of the BMCSecret with the password.'),
+    address: z.string().describe('Address of the attempt, for example https://192.0.2.7:443.'),
+    message: z.string().describe('Error message.'),
   });
 
-/** How a BMC is spoken to. `tls` is an addition to v0.7.0. */
+/** Protocol of a BMC. `tls` is an addition to v0.7.0. */
 export const protocol = () =>
   z.object({
     name: z
       .string()
       .describe(
-        'Redfish, or RedfishLocal and RedfishWithRegistryPatch for test doubles. Anything else shows in the conditions.',
+        'Redfish. RedfishLocal and RedfishWithRegistryPatch are for test servers. Any other value is reported in the conditions.',
       ),
     port: int32().describe('TCP port.'),
-    scheme: z
-      .enum(['http', 'https', ''])
-      .optional()
-      .describe('http or https; empty takes the default of the operator.'),
+    scheme: z.enum(['http', 'https', '']).optional().describe('http or https. Default: operator option --protocol.'),
     tls: z
       .object({
         caBundle: z
           .string()
           .optional()
-          .describe('Certificates (PEM) that the certificate of the BMC is verified against.'),
+          .describe('CA certificates (PEM) that the certificate of the BMC is verified against.'),
         fingerprint: z
           .string()
           .regex(/^([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$/)
           .optional()
-          .describe('SHA-256 fingerprint of the certificate; it alone is trusted then.'),
-        insecureSkipVerify: z.boolean().optional().describe('Trust any certificate.'),
+          .describe('SHA-256 fingerprint of the certificate. If set, no other certificate is trusted.'),
+        insecureSkipVerify: z.boolean().optional().describe('Skips verification of the certificate. Default: false.'),
       })
       .optional()
-      .describe('How the certificate of the BMC is verified.'),
+      .describe('Verification of the certificate of the BMC.'),
   });
 
 export const retryPolicy = () =>
   z
-    .object({ maxAttempts: int32().min(0).max(10).optional().describe('Automatic retries after a failure.') })
+    .object({
+      maxAttempts: int32().min(0).max(10).optional().describe('Number of automatic retries after a failure, 0 to 10.'),
+    })
     .optional()
-    .describe('How failures are retried.');
+    .describe('Retries after failures.');
 
 export const group = 'metal.ironcore.dev';
 export const version = 'v1alpha1';
-/** Why the object is where it is: the reason of its condition Ready, and with `-o wide` the whole message. */
+/** Reason of the condition Ready; with `-o wide`, its message too. */
 export const readyColumns = {
   Reason: '.status.conditions[?(@.type=="Ready")].reason',
   Message: { path: '.status.conditions[?(@.type=="Ready")].message', priority: 1 },

@@ -3,12 +3,12 @@ import type { ServerClaim } from '../v1alpha1/server-claim.ts';
 export type LabelSelector = NonNullable<ServerClaim['spec']['serverSelector']>;
 type Requirement = NonNullable<LabelSelector['matchExpressions']>[number];
 
-/** metav1.LabelSelector; an empty selector matches everything, a faulty one nothing. */
+/** metav1.LabelSelector: an empty selector matches everything, an invalid one nothing. */
 export function matches(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
   const { matchLabels, matchExpressions } = selector;
   const equal = Object.entries(matchLabels ?? {}).every(([key, value]) => labels[key] === value);
   const all = equal && (matchExpressions ?? []).every((expression) => holds(expression, labels));
-  // Looked at last, because most selectors are fine and most labels do not match.
+  // Validated last: most selectors are valid and most labels do not match.
   return all && selectorFault(selector) === undefined;
 }
 
@@ -24,12 +24,12 @@ function holds({ key, operator, values }: Requirement, labels: Readonly<Record<s
     case 'DoesNotExist':
       return value === undefined;
     default:
-      // An operator the API does not know selects nothing, rather than too much.
+      // An unknown operator selects nothing rather than too much.
       return false;
   }
 }
 
-/** What is wrong with a selector, as a clause; the API server stores any text. Undefined when nothing is. */
+/** The problem of an invalid selector, as a clause; undefined for a valid one. The API server accepts any text. */
 export function selectorFault({ matchLabels, matchExpressions }: LabelSelector): string | undefined {
   for (const [key, value] of Object.entries(matchLabels ?? {})) {
     const fault = keyFault(key) ?? valueFault(value);
@@ -67,5 +67,5 @@ const valueFault = (value: string): string | undefined =>
     ? undefined
     : `"${shown(value)}" is no label value; expected up to 63 letters, digits, -, _ or .`;
 
-/** Text of others may be long; a message quotes its beginning. */
+/** User-supplied text may be long; a message quotes its beginning. */
 const shown = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text);

@@ -12,7 +12,7 @@ export const BIOSSettingsSet = defineKind({
   plural: 'biossettingssets',
   shortNames: ['biosss'],
   scope: 'Cluster',
-  description: 'BIOS settings of all servers that a selector finds.',
+  description: 'BIOS settings of all servers that match a selector.',
   columns: {
     ...setColumns(
       'BIOSSettings',
@@ -27,10 +27,10 @@ export const BIOSSettingsSet = defineKind({
     spec: defaulted(
       z
         .object({
-          serverSelector: labelSelector().describe('The servers.'),
-          biosSettingsTemplate: z.object(biosTemplate()).optional().describe('Their settings.'),
+          serverSelector: labelSelector().describe('Selector of the servers.'),
+          biosSettingsTemplate: z.object(biosTemplate()).optional().describe('Template of the settings objects.'),
         })
-        .describe('What is wanted.'),
+        .describe('Desired state.'),
       { serverSelector: {} },
     ),
     status: setStatus('BIOSSettings', 'Servers'),

@@ -7,15 +7,15 @@ import { biosTemplate, flowStatus, maintenanceRef, workStatus } from './day-two-
 
 const spec = z.object({
   ...biosTemplate(),
-  serverRef: immutable(localRef(), 'serverRef').optional().describe('Server the settings are for.'),
+  serverRef: immutable(localRef(), 'serverRef').optional().describe('Server that the settings apply to. Immutable.'),
   serverMaintenanceRef: maintenanceRef(),
 });
 
 const step = z.object({
   name: z.string().optional().describe('Name of the step.'),
-  priority: int32().optional().describe('Its place.'),
-  flowState: z.string().optional().describe('How far it is.'),
-  lastAppliedTime: time().optional().describe('When it was applied.'),
+  priority: int32().optional().describe('Priority of the step. Lower values are applied first.'),
+  flowState: z.string().optional().describe('Observed state.'),
+  lastAppliedTime: time().optional().describe('Time at which the step was applied.'),
   conditions: plainConditions(),
 });
 
@@ -37,11 +37,15 @@ export const BIOSSettings = defineKind({
     ...age,
   },
   fields: {
-    spec: defaulted(spec.describe('What is wanted.'), { version: '' }),
+    spec: defaulted(spec.describe('Desired state.'), { version: '' }),
     status: z
-      .object({ ...workStatus(), ...flowStatus(), flowState: z.array(step).optional().describe('The steps.') })
+      .object({
+        ...workStatus(),
+        ...flowStatus(),
+        flowState: z.array(step).optional().describe('Status of each step.'),
+      })
       .optional()
-      .describe('How far it is.'),
+      .describe('Observed state.'),
   },
 });
 export type BIOSSettings = ObjectOf<typeof BIOSSettings>;

@@ -12,7 +12,7 @@ export const BIOSVersionSet = defineKind({
   plural: 'biosversionsets',
   shortNames: ['biosvs'],
   scope: 'Cluster',
-  description: 'BIOS version of all servers that a selector finds.',
+  description: 'BIOS version of all servers that match a selector.',
   columns: {
     ...setColumns(
       'BIOSVersion',
@@ -27,10 +27,10 @@ export const BIOSVersionSet = defineKind({
     spec: defaulted(
       z
         .object({
-          serverSelector: labelSelector().describe('The servers.'),
-          biosVersionTemplate: z.object(versionTemplate()).optional().describe('Their version.'),
+          serverSelector: labelSelector().describe('Selector of the servers.'),
+          biosVersionTemplate: z.object(versionTemplate()).optional().describe('Template of the version objects.'),
         })
-        .describe('What is wanted.'),
+        .describe('Desired state.'),
       { serverSelector: {} },
     ),
     status: setStatus('BIOSVersion', 'Servers'),

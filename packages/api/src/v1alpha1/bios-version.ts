@@ -30,16 +30,18 @@ export const BIOSVersion = defineKind({
       z
         .object({
           ...versionTemplate(),
-          serverRef: immutable(localRef(), 'serverRef').optional().describe('The server.'),
+          serverRef: immutable(localRef(), 'serverRef')
+            .optional()
+            .describe('Server that the version applies to. Immutable.'),
           serverMaintenanceRef: maintenanceRef(),
         })
-        .describe('What is wanted.'),
+        .describe('Desired state.'),
       { version: '', image: { URI: '' } },
     ),
     status: z
       .object({ ...workStatus(), upgradeTask: upgradeTask() })
       .optional()
-      .describe('How far it is.'),
+      .describe('Observed state.'),
   },
 });
 export type BIOSVersion = ObjectOf<typeof BIOSVersion>;

@@ -14,15 +14,21 @@ export const BMCSecret = defineKind({
   description: 'Credentials of a BMC under the keys username and password, shaped like a Secret.',
   columns: age,
   fields: {
-    immutable: z.boolean().optional().describe('Once true, neither this nor the data can be changed.'),
+    immutable: z
+      .boolean()
+      .optional()
+      .describe('If true, neither the data nor this field can be changed. Default: false.'),
     data: z
       .record(z.string(), z.string().meta({ format: 'byte' }))
       .optional()
-      .describe('Values in base64.'),
-    stringData: z.record(z.string(), z.string()).optional().describe('Values in clear text; data wins over them.'),
-    type: z.string().optional().describe('Free for programs to tell secrets apart.'),
+      .describe('Values in base64, by key.'),
+    stringData: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('Values in clear text, by key. data takes precedence.'),
+    type: z.string().optional().describe('Type of the secret, for use by programs.'),
   },
-  // That data stays is an admission policy: CEL in a CRD decodes it, as URL-safe base64, and fails at a + or a /.
+  // An admission policy keeps data immutable: CEL in a CRD decodes it as URL-safe base64 and fails at a + or a /.
   rules: [
     {
       rule: '!has(oldSelf.immutable) || !oldSelf.immutable || (has(self.immutable) && self.immutable)',

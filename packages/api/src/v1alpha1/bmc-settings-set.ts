@@ -11,7 +11,7 @@ export const BMCSettingsSet = defineKind({
   kind: 'BMCSettingsSet',
   plural: 'bmcsettingssets',
   scope: 'Cluster',
-  description: 'Settings of all BMCs that a selector finds.',
+  description: 'Settings of all BMCs that match a selector.',
   columns: {
     ...setColumns(
       'BMCSettings',
@@ -26,10 +26,12 @@ export const BMCSettingsSet = defineKind({
     spec: defaulted(
       z
         .object({
-          bmcSelector: labelSelector().describe('The BMCs.'),
-          bmcSettingsTemplate: uniqueVariables(z.object(bmcSettingsTemplate())).describe('Their settings.'),
+          bmcSelector: labelSelector().describe('Selector of the BMCs.'),
+          bmcSettingsTemplate: uniqueVariables(z.object(bmcSettingsTemplate())).describe(
+            'Template of the settings objects.',
+          ),
         })
-        .describe('What is wanted.'),
+        .describe('Desired state.'),
       { bmcSelector: {}, bmcSettingsTemplate: { version: '' } },
     ),
     status: setStatus('BMCSettings', 'BMCs'),

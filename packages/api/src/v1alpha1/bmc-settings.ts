@@ -7,11 +7,11 @@ import { bmcSettingsTemplate, uniqueVariables, workStatus } from './day-two-fiel
 
 const spec = z.object({
   ...bmcSettingsTemplate(),
-  BMCRef: immutable(localRef(), 'BMCRef').describe('BMC the settings are for.'),
+  BMCRef: immutable(localRef(), 'BMCRef').describe('BMC that the settings apply to. Immutable.'),
   serverMaintenanceRefs: z
-    .array(z.object({ serverMaintenanceRef: objectRef().optional().describe('A maintenance.') }))
+    .array(z.object({ serverMaintenanceRef: objectRef().optional().describe('Reference to a ServerMaintenance.') }))
     .optional()
-    .describe('Maintenances the work happens in.'),
+    .describe('ServerMaintenances during which the change is made.'),
 });
 
 /** Settings of one BMC. */
@@ -24,8 +24,8 @@ export const BMCSettings = defineKind({
   description: 'Settings of one BMC.',
   columns: { BMCVersion: '.spec.version', State: '.status.state', BMCRef: '.spec.BMCRef.name' },
   fields: {
-    spec: defaulted(uniqueVariables(spec).describe('What is wanted.'), { version: '', BMCRef: { name: '' } }),
-    status: z.object(workStatus()).optional().describe('How far it is.'),
+    spec: defaulted(uniqueVariables(spec).describe('Desired state.'), { version: '', BMCRef: { name: '' } }),
+    status: z.object(workStatus()).optional().describe('Observed state.'),
   },
 });
 export type BMCSettings = ObjectOf<typeof BMCSettings>;

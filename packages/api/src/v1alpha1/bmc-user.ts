@@ -5,32 +5,39 @@ import { age, conditions, defaulted, group, localRef, time, version } from '../c
 
 const spec = z.object({
   userName: z.string().describe('Name of the account.'),
-  roleID: z.string().describe('Redfish role, such as Administrator or ReadOnly.'),
-  description: z.string().optional().describe('What the account is for; not sent to the BMC.'),
-  rotationPeriod: z.string().optional().describe('Go duration after which the password is changed.'),
-  bmcSecretRef: localRef().optional().describe('BMCSecret with the password; made when empty.'),
-  bmcRef: localRef().optional().describe('BMC that has the account.'),
+  roleID: z.string().describe('Redfish role, for example Administrator or ReadOnly.'),
+  description: z.string().optional().describe('Purpose of the account. Not sent to the BMC.'),
+  rotationPeriod: z
+    .string()
+    .optional()
+    .describe(
+      'Interval of password rotation, a Go duration of at least 1m, for example 720h. Default: no periodic rotation.',
+    ),
+  bmcSecretRef: localRef().optional().describe('BMCSecret with the password. Default: the operator creates one.'),
+  bmcRef: localRef().optional().describe('BMC of the account.'),
 });
 
 const status = z.object({
-  effectiveBMCSecretRef: localRef().optional().describe('BMCSecret whose password works.'),
-  lastRotation: time().optional().describe('When the password was last changed.'),
-  passwordExpiration: time().optional().describe('When the BMC lets the password expire.'),
-  id: z.string().optional().describe('Redfish id of the account.'),
+  effectiveBMCSecretRef: localRef().optional().describe('BMCSecret with the password in use.'),
+  lastRotation: time().optional().describe('Time of the last password rotation.'),
+  passwordExpiration: time().optional().describe('Time at which the password expires on the BMC.'),
+  id: z.string().optional().describe('Redfish Id of the account.'),
   state: z
     .enum(['Pending', 'Rotating', 'Ready', 'Error'])
     .optional()
     .describe(
-      'Pending until the account can be worked on, Rotating while a password is brought in, Ready while it works, Error when only a person can help.',
+      'Pending: waiting for a prerequisite. Rotating: a password is being changed. Ready: the password works. Error: manual action is required.',
     ),
   effectiveBMCSecretVersion: z
     .string()
     .optional()
-    .describe('UID and version of that BMCSecret when its password was last seen to work.'),
+    .describe('UID and resource version of that BMCSecret at the last successful login.'),
   rejectedBMCSecretVersion: z
     .string()
     .optional()
-    .describe('UID and version of a BMCSecret that the BMC took and then rejected; it is not tried again.'),
+    .describe(
+      'UID and resource version of a BMCSecret whose password the BMC accepted at the change and rejected at login. It is not tried again.',
+    ),
   conditions: conditions(),
 });
 
@@ -42,7 +49,7 @@ export const BMCUser = defineKind({
   plural: 'bmcusers',
   shortNames: ['bmcu'],
   scope: 'Cluster',
-  description: 'An account on a BMC and the rotation of its password.',
+  description: 'Account on a BMC, with password rotation.',
   deprecated: 'metal.ironcore.dev/v1alpha1 BMCUser is deprecated',
   columns: {
     ID: '.status.id',
@@ -53,8 +60,8 @@ export const BMCUser = defineKind({
     ...age,
   },
   fields: {
-    spec: defaulted(spec.describe('The account.'), { userName: '', roleID: '' }),
-    status: status.optional().describe('The account as the BMC has it.'),
+    spec: defaulted(spec.describe('Desired state of the account.'), { userName: '', roleID: '' }),
+    status: status.optional().describe('Observed state of the account.'),
   },
 });
 export type BMCUser = ObjectOf<typeof BMCUser>;

@@ -12,7 +12,7 @@ export const BMCVersionSet = defineKind({
   plural: 'bmcversionsets',
   shortNames: ['bmcvs'],
   scope: 'Cluster',
-  description: 'Firmware version of all BMCs that a selector finds.',
+  description: 'Firmware version of all BMCs that match a selector.',
   columns: {
     ...setColumns(
       'BMCVersion',
@@ -27,10 +27,10 @@ export const BMCVersionSet = defineKind({
     spec: defaulted(
       z
         .object({
-          bmcSelector: labelSelector().describe('The BMCs.'),
-          bmcVersionTemplate: z.object(versionTemplate()).optional().describe('Their version.'),
+          bmcSelector: labelSelector().describe('Selector of the BMCs.'),
+          bmcVersionTemplate: z.object(versionTemplate()).optional().describe('Template of the version objects.'),
         })
-        .describe('What is wanted.'),
+        .describe('Desired state.'),
       { bmcSelector: {} },
     ),
     status: setStatus('BMCVersion', 'BMCs'),

@@ -29,16 +29,19 @@ export const BMCVersion = defineKind({
       z
         .object({
           ...versionTemplate(),
-          bmcRef: immutable(localRef(), 'bmcRef').optional().describe('The BMC.'),
-          serverMaintenanceRefs: z.array(objectRef()).optional().describe('Maintenances the work happens in.'),
+          bmcRef: immutable(localRef(), 'bmcRef').optional().describe('BMC that the version applies to. Immutable.'),
+          serverMaintenanceRefs: z
+            .array(objectRef())
+            .optional()
+            .describe('ServerMaintenances during which the change is made.'),
         })
-        .describe('What is wanted.'),
+        .describe('Desired state.'),
       { version: '', image: { URI: '' } },
     ),
     status: z
       .object({ ...workStatus(), upgradeTask: upgradeTask() })
       .optional()
-      .describe('How far it is.'),
+      .describe('Observed state.'),
   },
 });
 export type BMCVersion = ObjectOf<typeof BMCVersion>;

@@ -25,42 +25,44 @@ const access = z.object({
 });
 
 const spec = z.object({
-  bmcUUID: z.string().optional().describe('Redfish UUID of the manager; found out when empty.'),
+  bmcUUID: z.string().optional().describe('Redfish UUID of the manager. Default: read from the BMC.'),
   endpointRef: immutable(localRef(), 'endpointRef')
     .optional()
-    .describe('Endpoint that carries the address. Deprecated: use access.'),
-  access: immutable(access, 'access').optional().describe('Address of the BMC.'),
+    .describe('Endpoint with the address. Immutable. Deprecated: use access.'),
+  access: immutable(access, 'access').optional().describe('Address of the BMC. Immutable.'),
   bmcSecretRef: localRef().describe('BMCSecret with the credentials.'),
-  protocol: protocol().describe('How the BMC is spoken to.'),
+  protocol: protocol().describe('Protocol of the BMC.'),
   consoleProtocol: z
     .object({
       name: z.enum(['IPMI', 'SSH', 'SSHLenovo']).describe('Protocol of the console.'),
-      port: int32().describe('TCP or UDP port of the console.'),
+      port: int32().describe('TCP or UDP port of the console (UDP for IPMI).'),
     })
     .optional()
-    .describe('How the serial console is reached.'),
+    .describe('Access to the serial console.'),
   bmcSettingsRef: localRef().optional().describe('BMCSettings of this BMC. Deprecated.'),
-  hostname: z.string().optional().describe('Name for the DNS record of the BMC.'),
+  hostname: z.string().optional().describe('Host name for the DNS record of the BMC.'),
   ssh: z
     .object({
       hostKeyFingerprint: z
         .string()
         .regex(/^(SHA256:)?[A-Za-z0-9+/]{43}=?$/)
         .optional()
-        .describe('SHA-256 fingerprint of the SSH host key, as ssh-keygen -l prints it; it alone is trusted then.'),
+        .describe(
+          'SHA-256 fingerprint of the SSH host key, as printed by ssh-keygen -l. If set, no other key is trusted.',
+        ),
     })
     .optional()
-    .describe('How the shell of the BMC is reached, which is used to restart a BMC that no longer answers otherwise.'),
+    .describe('SSH access to the BMC. Used to reset a BMC that no longer answers over Redfish.'),
 });
 
-/** A restart of the BMC that was asked for: what is known of it has to survive the process that carries it out. */
+/** A requested reset of the BMC. It is in the status because it must survive the process that carries it out. */
 const reset = z.object({
-  requestedBy: z.enum(['User', 'Automatic']).describe('Who wants it.'),
-  method: z.enum(['Redfish', 'SSH']).describe('How it is done.'),
-  since: time().describe('When it was asked for.'),
-  sentAt: time().optional().describe('When it was sent; a reset is never sent a second time.'),
-  failedAt: time().optional().describe('When it turned out that it could not be carried out.'),
-  attempts: int32().min(0).describe('Resets since the BMC last answered.'),
+  requestedBy: z.enum(['User', 'Automatic']).describe('Origin of the request: User or Automatic.'),
+  method: z.enum(['Redfish', 'SSH']).describe('Method of the reset: Redfish or SSH.'),
+  since: time().describe('Time of the request.'),
+  sentAt: time().optional().describe('Time at which the reset was sent. A reset is never sent twice.'),
+  failedAt: time().optional().describe('Time at which the reset failed.'),
+  attempts: int32().min(0).describe('Number of resets since the last answer of the BMC.'),
 });
 
 const status = z.object({
@@ -70,39 +72,46 @@ const status = z.object({
     .optional()
     .describe('MAC address in use.'),
   ip: z.string().optional().describe('IP address in use.'),
-  manufacturer: z.string().optional().describe('Who made it.'),
-  model: z.string().optional().describe('What it is.'),
+  manufacturer: z.string().optional().describe('Manufacturer.'),
+  model: z.string().optional().describe('Model.'),
   sku: z.string().optional().describe('Part number.'),
   serialNumber: z.string().optional().describe('Serial number.'),
-  firmwareVersion: z.string().optional().describe('Version of its firmware.'),
+  firmwareVersion: z.string().optional().describe('Firmware version.'),
   state: defaulted(
-    z.string().describe('Pending, Enabled while it answers, or Error when only a person can help.'),
+    z
+      .string()
+      .describe('State: Pending, Enabled (the BMC answers) or Error (manual action is required). Default: Pending.'),
     'Pending',
   ).optional(),
-  powerState: z.string().optional().describe('Power state of the management controller.'),
-  lastResetTime: time().optional().describe('When it was last reset.'),
-  metricsReportSubscriptionLink: z.string().optional().describe('Redfish subscription for metric reports.'),
-  eventsSubscriptionLink: z.string().optional().describe('Redfish subscription for events.'),
-  reset: reset.optional().describe('The reset that is under way, or the one that failed last.'),
+  powerState: z.string().optional().describe('Power state of the BMC.'),
+  lastResetTime: time().optional().describe('Time of the last reset.'),
+  metricsReportSubscriptionLink: z
+    .string()
+    .optional()
+    .describe('URI of the Redfish event subscription for metric reports.'),
+  eventsSubscriptionLink: z.string().optional().describe('URI of the Redfish event subscription for events.'),
+  reset: reset.optional().describe('Reset in progress, or the last failed reset.'),
   sshHostKeyFingerprint: z
     .string()
     .optional()
-    .describe('SSH host key that was seen first; another one is refused from then on.'),
+    .describe('Fingerprint of the SSH host key of the first connection. Other keys are rejected.'),
   rejectedLogin: rejectedLogin()
-    .extend({ generation: int64().describe('Generation of the BMC object.') })
+    .extend({ generation: int64().describe('metadata.generation of the BMC object.') })
     .optional()
-    .describe('The login that the BMC rejected; it is not tried again.'),
+    .describe(
+      'Login that the BMC rejected. It is not tried again until the credentials, the address or the spec change.',
+    ),
   conditions: conditions(),
 });
 
-/** A management controller and how it is reached. */
+/** A baseboard management controller and its access parameters. */
 export const BMC = defineKind({
   group,
   version,
   kind: 'BMC',
   plural: 'bmcs',
   scope: 'Cluster',
-  description: 'A baseboard management controller: how it is reached and what was seen of it.',
+  description: 'Baseboard management controller (BMC): access and observed state.',
   columns: {
     MACAddress: '.status.macAddress',
     IP: '.status.ip',
@@ -118,11 +127,11 @@ export const BMC = defineKind({
   fields: {
     spec: defaulted(
       exactlyOneOf(spec, ['access', 'endpointRef'], 'exactly one of access or endpointRef needs to be set').describe(
-        'How the BMC is reached.',
+        'Access to the BMC.',
       ),
       { access: {}, bmcSecretRef: { name: '' }, protocol: { name: '', port: 0 } },
     ),
-    status: status.optional().describe('What was seen of the BMC.'),
+    status: status.optional().describe('Observed state of the BMC.'),
   },
 });
 export type BMC = ObjectOf<typeof BMC>;

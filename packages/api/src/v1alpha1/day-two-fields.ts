@@ -2,48 +2,49 @@ import { exactlyOneOf, rule } from '@metal/kube/kinds/cel.ts';
 import * as z from 'zod';
 import { int32, int64, objectRef, plainConditions, retryPolicy, time } from '../common/fields.ts';
 
-/** Fields that the day-two kinds share. */
+/** Fields that the kinds of BIOS, firmware and settings share. */
 
 const settingsMap = () => z.record(z.string(), z.string()).optional();
 
 export const maintenancePolicy = () =>
-  z.string().optional().describe('OwnerApproval or Enforced, for the maintenance that is asked for.');
-export const maintenanceRef = () => objectRef().optional().describe('Maintenance the work happens in.');
+  z.string().optional().describe('Policy of the ServerMaintenance that is requested: OwnerApproval or Enforced.');
+export const maintenanceRef = () =>
+  objectRef().optional().describe('ServerMaintenance during which the change is made.');
 
 export const biosTemplate = () => ({
-  version: z.string().describe('BIOS version the settings are for.'),
+  version: z.string().describe('BIOS version that the settings apply to.'),
   settingsFlow: z
     .array(
       z.object({
         name: z.string().min(1).max(1_000).describe('Name of the step.'),
-        priority: int32().min(1).max(2_147_483_645).describe('Lower goes first.'),
-        settings: settingsMap().describe('BIOS attributes with their values.'),
+        priority: int32().min(1).max(2_147_483_645).describe('Lower values are applied first.'),
+        settings: settingsMap().describe('BIOS attributes and their values.'),
       }),
     )
     .optional()
-    .describe('Settings, step by step.'),
+    .describe('Settings, in steps.'),
   serverMaintenancePolicy: maintenancePolicy(),
   retryPolicy: retryPolicy(),
 });
 
 export const image = () =>
   z.object({
-    URI: z.string().describe('Where the BMC fetches the image from.'),
+    URI: z.string().describe('URI that the BMC fetches the image from.'),
     secretRef: z
       .object({
-        name: z.string().optional().describe('Name of the secret.'),
-        namespace: z.string().optional().describe('Its namespace.'),
+        name: z.string().optional().describe('Name of the Secret.'),
+        namespace: z.string().optional().describe('Namespace.'),
       })
       .meta({ 'x-kubernetes-map-type': 'atomic' })
       .optional()
-      .describe('Credentials for the image.'),
-    transferProtocol: z.string().optional().describe('Protocol of the transfer.'),
+      .describe('Secret with the credentials for the image.'),
+    transferProtocol: z.string().optional().describe('Transfer protocol (Redfish TransferProtocol).'),
   });
 
 export const versionTemplate = () => ({
-  version: z.string().describe('Version that is wanted.'),
-  updatePolicy: z.string().optional().describe('Force installs although the BMC would refuse.'),
-  image: image().describe('The firmware.'),
+  version: z.string().describe('Desired version.'),
+  updatePolicy: z.string().optional().describe('Force: install even if the BMC would reject the version.'),
+  image: image().describe('Firmware image.'),
   serverMaintenancePolicy: maintenancePolicy(),
   retryPolicy: retryPolicy(),
 });
@@ -51,8 +52,8 @@ export const versionTemplate = () => ({
 const keyRef = (targetKind: string) =>
   z.object({
     name: z.string().min(1).max(253).describe(`Name of the ${targetKind}.`),
-    namespace: z.string().min(1).max(63).describe('Its namespace.'),
-    key: z.string().min(1).max(253).describe('Key in it.'),
+    namespace: z.string().min(1).max(63).describe('Namespace.'),
+    key: z.string().min(1).max(253).describe('Key in the data.'),
   });
 
 const valueFrom = () =>
@@ -60,19 +61,19 @@ const valueFrom = () =>
     exactlyOneOf(
       z.object({
         fieldRef: z
-          .object({ fieldPath: z.string().min(1).max(256).describe('Path in the object itself.') })
+          .object({ fieldPath: z.string().min(1).max(256).describe('Path of the field.') })
           .optional()
-          .describe('A field of the object itself.'),
+          .describe('Field of this object.'),
         objectFieldRef: z
           .object({
-            kind: z.string().min(1).max(63).describe('Kind of the object: BMC.'),
-            name: z.string().min(1).max(253).describe('Its name.'),
-            fieldPath: z.string().min(1).max(256).describe('Path in it.'),
+            kind: z.string().min(1).max(63).describe('Kind of the object. Only BMC is supported.'),
+            name: z.string().min(1).max(253).describe('Name.'),
+            fieldPath: z.string().min(1).max(256).describe('Path of the field.'),
           })
           .optional()
-          .describe('A field of another object.'),
-        configMapKeyRef: keyRef('ConfigMap').optional().describe('A value of a ConfigMap.'),
-        secretKeyRef: keyRef('Secret').optional().describe('A value of a Secret.'),
+          .describe('Field of another object.'),
+        configMapKeyRef: keyRef('ConfigMap').optional().describe('Value in a ConfigMap.'),
+        secretKeyRef: keyRef('Secret').optional().describe('Value in a Secret.'),
       }),
       ['fieldRef', 'objectFieldRef', 'configMapKeyRef', 'secretKeyRef'],
       'exactly one of fieldRef, objectFieldRef, configMapKeyRef or secretKeyRef must be set',
@@ -82,18 +83,18 @@ const valueFrom = () =>
   );
 
 export const bmcSettingsTemplate = () => ({
-  version: z.string().describe('BMC firmware version the settings are for.'),
-  settings: settingsMap().describe('BMC attributes with their values.'),
+  version: z.string().describe('BMC firmware version that the settings apply to.'),
+  settings: settingsMap().describe('BMC attributes and their values.'),
   variables: z
     .array(
       z.object({
         key: z.string().min(1).max(63).describe('Name of the variable.'),
-        valueFrom: valueFrom().describe('Where its value comes from.'),
+        valueFrom: valueFrom().describe('Source of the value.'),
       }),
     )
     .max(64)
     .optional()
-    .describe('Variables that values may use.'),
+    .describe('Variables for use in the values of settings.'),
   serverMaintenancePolicy: maintenancePolicy(),
   retryPolicy: retryPolicy(),
 });
@@ -106,26 +107,26 @@ export const uniqueVariables = <S extends z.ZodType>(schema: S): S =>
   );
 
 export const workStatus = () => ({
-  state: z.string().optional().describe('Pending, InProgress, Completed/Applied or Failed.'),
+  state: z.string().optional().describe('State: Pending, InProgress, Completed/Applied or Failed.'),
   conditions: plainConditions(),
-  failedAttempts: int32().optional().describe('Attempts that failed.'),
-  observedGeneration: int64().optional().describe('Generation the status is about.'),
+  failedAttempts: int32().optional().describe('Number of failed attempts.'),
+  observedGeneration: int64().optional().describe('metadata.generation that the status was computed for.'),
 });
 
 export const flowStatus = () => ({
-  lastAppliedTime: time().optional().describe('When it was last applied.'),
+  lastAppliedTime: time().optional().describe('Time at which the settings were last applied.'),
 });
 
 export const upgradeTask = () =>
   z
     .object({
-      URI: z.string().optional().describe('Redfish task.'),
-      state: z.string().optional().describe('Its state.'),
-      status: z.string().optional().describe('Its health.'),
-      percentageComplete: int32().optional().describe('Its progress.'),
+      URI: z.string().optional().describe('URI of the Redfish task.'),
+      state: z.string().optional().describe('State.'),
+      status: z.string().optional().describe('Status (health) of the task.'),
+      percentageComplete: int32().optional().describe('Progress in percent.'),
     })
     .optional()
-    .describe('Task of the running upgrade.');
+    .describe('Task of the upgrade in progress.');
 
 const setCounters = ['available', 'pending', 'inProgress', 'completed', 'failed'] as const;
 const counter = () => int32().optional().describe('Number of objects.');
@@ -137,12 +138,12 @@ type SetCounter<Child extends string, Selected extends string> =
 /** Counters of a set: `availableX`, `pendingX` and so on, for children of kind X, over selected objects. */
 export function setStatus<Child extends string, Selected extends string>(child: Child, selected: Selected) {
   const names = [`fullyLabeled${selected}`, ...setCounters.map((state) => `${state}${child}`)];
-  // The names are put together in the same way by the type.
+  // The type composes the names in the same way.
   const shape = Object.fromEntries(names.map((name) => [name, counter()])) as Record<
     SetCounter<Child, Selected>,
     ReturnType<typeof counter>
   >;
-  return z.object(shape).optional().describe('How far the set is.');
+  return z.object(shape).optional().describe('Observed state of the set.');
 }
 
 export function setColumns(

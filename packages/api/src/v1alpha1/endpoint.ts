@@ -3,7 +3,7 @@ import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
 import { age, conditions, group, int32, ipAddress, macAddress, time, version, readyColumns } from '../common/fields.ts';
 
-/** A device on the management network, by its addresses. The MAC prefix database tells what it is. */
+/** A device on the management network, by its addresses. The MAC prefix database maps it to a device type. */
 export const Endpoint = defineKind({
   group,
   version,
@@ -11,7 +11,7 @@ export const Endpoint = defineKind({
   plural: 'endpoints',
   shortNames: ['mep'],
   scope: 'Cluster',
-  description: 'A device on the out-of-band management network, identified by its MAC and IP address.',
+  description: 'Device on the out-of-band management network, identified by its MAC address and IP address.',
   deprecated:
     'metal.ironcore.dev/v1alpha1 Endpoints are deprecated; specify the network access inline via BMC.spec.access (an InlineEndpoint with macAddress and ip) instead',
   columns: {
@@ -28,18 +28,20 @@ export const Endpoint = defineKind({
         ip: ipAddress().optional().describe('IP address of the device.'),
       })
       .optional()
-      .describe('The addresses.'),
+      .describe('Addresses of the device.'),
     status: z
       .object({
         rejectedDefaultCredentials: int32()
           .min(0)
           .optional()
-          .describe('How many default credentials the device rejected, in the order of the MAC prefix database.'),
-        lastLoginAttemptTime: time().optional().describe('When the last of them was tried.'),
+          .describe(
+            'Number of default credentials of the MAC prefix database that the device rejected so far. They are tried in the order of the database.',
+          ),
+        lastLoginAttemptTime: time().optional().describe('Time of the last login attempt with default credentials.'),
         conditions: conditions(),
       })
       .optional()
-      .describe('What became of the device.'),
+      .describe('Observed state of the device.'),
   },
 });
 export type Endpoint = ObjectOf<typeof Endpoint>;

@@ -7,58 +7,64 @@ import { diskErasure, erasureModes } from '../wire/erasure.ts';
 
 const spec = z.object({
   serverRef: z
-    .object({ name: z.string().describe('Its name.'), uid: z.string().describe('Its UID.') })
-    .describe('Server whose disks these are.'),
+    .object({ name: z.string().describe('Name.'), uid: z.string().describe('UID.') })
+    .describe('Server of the disks.'),
   systemUUID: z.string().describe('UUID of the system, in lower case.'),
   serialNumber: z.string().optional().describe('Serial number of the system.'),
-  formerClaim: formerClaim().optional().describe('Claim that had the disks before.'),
+  formerClaim: formerClaim().optional().describe('Claim that held the server before the cleanup.'),
   bootConfigurationUID: z
     .string()
     .optional()
-    .describe('UID of the ServerBootConfiguration whose boot made the report; empty where no boot did.'),
-  attempt: int32().describe('Which attempt this is, counted from 1; 0 for a waiver before the first.'),
-  mode: z.enum(erasureModes).describe('What was ordered.'),
-  receivedTime: time().describe('When the last word arrived, by the clock of the registry.'),
+    .describe(
+      'UID of the ServerBootConfiguration of the boot that sent the report. Empty for a record without a boot.',
+    ),
+  attempt: int32().describe('Number of the attempt, from 1. 0 for a waiver before the first attempt.'),
+  mode: z.enum(erasureModes).describe('Requested erasure mode.'),
+  receivedTime: time().describe('Time of the last report, by the clock of the registry.'),
   state: rule(
     z.enum(['Running', 'Succeeded', 'Failed', 'Waived']),
     "oldSelf == 'Running' || self == oldSelf",
-    'an attempt that has ended does not end otherwise',
-  ).describe('How far it is. What is not Running does not change any more.'),
-  message: z.string().optional().describe('What went wrong; of a waiver, who waived and why.'),
+    'the state of a finished attempt is immutable',
+  ).describe('State: Running, Succeeded, Failed or Waived. Any state except Running is final.'),
+  message: z.string().optional().describe('Error message. For a waiver: the person and the reason.'),
   withdrawn: z
     .string()
     .optional()
-    .describe('Why the order was withdrawn before the attempt ended; disks tells how far each was by then.'),
-  disks: z.array(diskErasure).optional().describe('What was done to each disk.'),
+    .describe(
+      'Reason for which the erasure order was withdrawn before the end of the attempt. disks holds the progress of each disk at that time.',
+    ),
+  disks: z.array(diskErasure).optional().describe('Result for each disk.'),
 });
 
 const status = z.object({
   bios: z
     .object({
-      requestedTime: time().describe('When the BMC took the order, before the start that it took effect with.'),
+      requestedTime: time().describe('Time at which the BMC accepted the reset. It takes effect at the next start.'),
       result: z
         .enum(['Confirmed', 'Accepted'])
-        .describe('Confirmed: the BMC says that it is done. Accepted: it took the order, and tells no more.'),
+        .describe(
+          'Confirmed: the BMC reported completion. Accepted: the BMC accepted the request and reports nothing further.',
+        ),
     })
     .optional()
-    .describe('How the BIOS got the settings of the factory; empty where nobody asked for that.'),
+    .describe('Reset of the BIOS to factory settings. Empty if not requested.'),
   bootOrder: z
     .object({
-      devices: z.array(z.string()).describe('The order, first device first.'),
+      devices: z.array(z.string()).describe('Boot order, first device first.'),
       result: z
         .enum(['AsWanted', 'AtNextStart'])
-        .describe('AsWanted: seen on the system. AtNextStart: the BMC keeps it for the next start.'),
+        .describe('AsWanted: read back from the system. AtNextStart: accepted by the BMC for the next start.'),
     })
     .optional()
-    .describe('The boot order that was left; empty where nobody asked for that.'),
+    .describe('Boot order after the cleanup. Empty if no reset was requested.'),
   certificate: immutable(z.string(), 'certificate')
     .optional()
-    .describe('What was done, signed by the operator when it found the server clean: a JSON Web Signature.'),
+    .describe('Certificate of cleanup: a JSON Web Signature (RFC 7515) by the operator over the results.'),
 });
 
 /**
- * What was done to the disks of a server between two claims. It has no owner: it is kept when the server is gone, until
- * people delete it.
+ * Record of the cleanup of a server between two claims. It has no owner reference: it is kept after the deletion of the
+ * server, until an administrator deletes it.
  */
 export const ErasureReport = defineKind({
   group,
@@ -67,7 +73,7 @@ export const ErasureReport = defineKind({
   plural: 'erasurereports',
   shortNames: ['erasure'],
   scope: 'Cluster',
-  description: 'What was done to a server between two claims: one attempt, or a waiver.',
+  description: 'Record of the cleanup of a server between two claims: one attempt, or a waiver.',
   columns: {
     Server: '.spec.serverRef.name',
     SerialNumber: '.spec.serialNumber',
@@ -79,8 +85,8 @@ export const ErasureReport = defineKind({
     ...age,
   },
   fields: {
-    spec: spec.describe('What was done.'),
-    status: keptOnceSet(status, 'certificate').optional().describe('What the operator found.'),
+    spec: spec.describe('Reported results.'),
+    status: keptOnceSet(status, 'certificate').optional().describe('Observed state.'),
   },
 });
 export type ErasureReport = ObjectOf<typeof ErasureReport>;
@@ -88,14 +94,14 @@ export type ErasureReport = ObjectOf<typeof ErasureReport>;
 const longestName = 253;
 const named = (server: string, ending: string): string => `${server.slice(0, longestName - ending.length)}${ending}`;
 
-/** Name of the report that a boot makes. */
+/** Name of the report of a boot. */
 export const erasureReportName = (server: string, bootConfigurationUID: string): string =>
   named(server, `-${bootConfigurationUID.slice(0, 8)}`);
 
-/** Name of the record of an attempt that boots nothing, by the time since which the cleanup had been needed. */
+/** Name of the record of an attempt without a boot, from `status.cleanup.neededSince`. */
 export const bootlessName = (server: string, neededSince: string, attempt: number): string =>
   named(server, `-${neededSince.replaceAll(/\D/g, '')}-${attempt}`);
 
-/** Name of the record that a cleanup was waived, by the time since which it had been needed. */
+/** Name of the record of a waiver, from `status.cleanup.neededSince`. */
 export const waiverName = (server: string, neededSince: string): string =>
   named(server, `-waived-${neededSince.replaceAll(/\D/g, '')}`);

@@ -6,11 +6,14 @@ import { defaulted, version } from '../common/fields.ts';
 
 const spec = z.object({
   ...commonBootFields(),
-  networkIdentifiers: z.array(z.string()).optional().describe('Addresses and MAC addresses of its interfaces.'),
-  ukiURL: z.string().optional().describe('Where the UKI is.'),
+  networkIdentifiers: z
+    .array(z.string())
+    .optional()
+    .describe('IP addresses and MAC addresses of the network interfaces.'),
+  ukiURL: z.string().optional().describe('URL of the unified kernel image (UKI).'),
 });
 
-/** How one machine boots by UEFI HTTP boot, for the programs of IronCore that read it. */
+/** UEFI HTTP boot parameters of one machine, for other programs of IronCore. */
 export const HTTPBootConfig = defineKind({
   group: bootGroup,
   version,
@@ -18,8 +21,8 @@ export const HTTPBootConfig = defineKind({
   plural: 'httpbootconfigs',
   scope: 'Namespaced',
   description:
-    'How one machine boots by UEFI HTTP boot: written by the boot service for other programs to read (--publish-boot-configs).',
+    'UEFI HTTP boot parameters of one machine. Written by the boot service for other programs (--publish-boot-configs).',
   columns: bootConfigColumns,
-  fields: { spec: defaulted(spec.describe('What the machine loads.'), {}), status: bootConfigStatus() },
+  fields: { spec: defaulted(spec.describe('Boot parameters.'), {}), status: bootConfigStatus() },
 });
 export type HTTPBootConfig = ObjectOf<typeof HTTPBootConfig>;

@@ -6,20 +6,20 @@ import { bootConfigColumns, bootConfigStatus, bootGroup, commonBootFields } from
 
 const spec = z.object({
   ...commonBootFields(),
-  systemIPs: z.array(z.string()).optional().describe('Addresses of its interfaces.'),
-  kernelURL: z.string().min(1).describe('Where the kernel is.'),
-  initrdURL: z.string().min(1).describe('Where the initrd is.'),
-  squashfsURL: z.string().optional().describe('Where the root file system is.'),
+  systemIPs: z.array(z.string()).optional().describe('IP addresses of the network interfaces.'),
+  kernelURL: z.string().min(1).describe('URL of the kernel.'),
+  initrdURL: z.string().min(1).describe('URL of the initrd.'),
+  squashfsURL: z.string().optional().describe('URL of the root file system.'),
   ipxeScriptSecretRef: localRef()
     .optional()
     .describe(
-      'Secret in the same namespace whose key ipxe-script is served instead of the script of the boot service, to the machine whose ServerBootConfiguration has the name of this object.',
+      'Secret in the same namespace with a custom iPXE script under the key ipxe-script. It replaces the script of the boot service for the ServerBootConfiguration with the name of this object.',
     ),
-  image: z.string().optional().describe('Former field; nothing reads it.'),
-  ipxeServerURL: z.string().optional().describe('Former field; nothing reads it.'),
+  image: z.string().optional().describe('Obsolete. Ignored.'),
+  ipxeServerURL: z.string().optional().describe('Obsolete. Ignored.'),
 });
 
-/** How one machine boots by iPXE, for the programs of IronCore that read it; and a script of one's own for it. */
+/** iPXE boot parameters of one machine, for other programs of IronCore, and an optional custom script. */
 export const IPXEBootConfig = defineKind({
   group: bootGroup,
   version,
@@ -27,8 +27,8 @@ export const IPXEBootConfig = defineKind({
   plural: 'ipxebootconfigs',
   scope: 'Namespaced',
   description:
-    'How one machine boots by iPXE: written by the boot service for other programs to read (--publish-boot-configs), or by a person who gives the boot of the same name a script of their own.',
+    'iPXE boot parameters of one machine. Written by the boot service for other programs (--publish-boot-configs), or by an administrator to set a custom script for the ServerBootConfiguration of the same name.',
   columns: bootConfigColumns,
-  fields: { spec: spec.optional().describe('What the machine loads.'), status: bootConfigStatus() },
+  fields: { spec: spec.optional().describe('Boot parameters.'), status: bootConfigStatus() },
 });
 export type IPXEBootConfig = ObjectOf<typeof IPXEBootConfig>;

@@ -4,11 +4,11 @@ import * as z from 'zod';
 import { age, group, version } from '../common/fields.ts';
 
 /**
- * Which Endpoint has which MAC address, for the admission rule: the API server evaluates a rule once with every object
- * that it is against, so it is given a few large ones instead of all Endpoints. A kind of our own and not a ConfigMap,
- * which the API server would turn into what CEL reads entry by entry at each request.
+ * Endpoints by MAC address, for the admission policy. The API server evaluates a policy once per parameter object, so a few
+ * large objects replace all Endpoints. A custom kind instead of a ConfigMap, because the API server would convert every
+ * entry of a ConfigMap for CEL at each request.
  *
- * The map is one value to the API server: it keeps no list of who wrote which entry.
+ * The map is atomic: the API server keeps no managed fields per entry.
  */
 export const MACAddressIndex = defineKind({
   group,
@@ -16,8 +16,7 @@ export const MACAddressIndex = defineKind({
   kind: 'MACAddressIndex',
   plural: 'macaddressindexes',
   scope: 'Cluster',
-  description:
-    'Which Endpoint has which MAC address. Kept by the operator for the admission rule; not to be written by people.',
+  description: 'Index of Endpoints by MAC address, for the admission policy. Maintained by the operator; do not edit.',
   columns: age,
   fields: {
     spec: z
@@ -25,9 +24,9 @@ export const MACAddressIndex = defineKind({
         endpoints: z
           .record(z.string(), z.string())
           .meta({ 'x-kubernetes-map-type': 'atomic' })
-          .describe('Name of the Endpoint, by its MAC address as twelve hex digits in upper case.'),
+          .describe('Names of Endpoints, by MAC address in twelve upper-case hex digits.'),
       })
-      .describe('A part of all MAC addresses: each stands in one index only.'),
+      .describe('Part of all MAC addresses. Each address is in exactly one index.'),
   },
 });
 export type MACAddressIndex = ObjectOf<typeof MACAddressIndex>;

@@ -5,48 +5,48 @@ import { age, conditions, defaulted, group, int32, localRef, time, version, read
 
 export const bootConfigurationSpec = () =>
   z.object({
-    serverRef: localRef().describe('Server that boots.'),
-    image: z.string().optional().describe('Image it boots.'),
+    serverRef: localRef().describe('Server to boot.'),
+    image: z.string().optional().describe('Image to boot.'),
     ignitionSecretRef: localRef()
       .optional()
-      .describe('Secret in the same namespace with the first-boot configuration: keys format and ignition.'),
+      .describe('Secret in the same namespace with the first-boot configuration, under the keys format and ignition.'),
   });
 
 const bootStep = z.object({
-  name: z
-    .string()
-    .describe('What the machine did: dhcp, script, kernel, initrd, squashfs, uki, ignition, probe or booted.'),
-  time: time().describe('When it last did so.'),
-  firstTime: time().optional().describe('When it first did so.'),
-  count: int32().optional().describe('How often it did so.'),
-  detail: z.string().optional().describe('What it asked for, and from where.'),
+  name: z.string().describe('Boot step: dhcp, script, kernel, initrd, squashfs, uki, ignition, probe or booted.'),
+  time: time().describe('Time of the last occurrence.'),
+  firstTime: time().optional().describe('Time of the first occurrence.'),
+  count: int32().optional().describe('Number of occurrences.'),
+  detail: z.string().optional().describe('Requested resource and client address.'),
 });
 
 const boot = z.object({
-  image: z.string().optional().describe('Image that was prepared.'),
+  image: z.string().optional().describe('Image that the boot service prepared.'),
   digest: z
     .string()
     .optional()
-    .describe('Digest of its manifest, where it is one of a registry: this is what is booted.'),
-  method: z.string().optional().describe('How it boots: iPXE or UefiHttp.'),
+    .describe('Digest of the image manifest, for an image in an OCI registry. The machine boots exactly this digest.'),
+  method: z.string().optional().describe('Boot method: iPXE or UefiHttp.'),
   script: z
     .string()
     .optional()
-    .describe('Secret with the iPXE script that a person wrote for it; left out, the boot service writes the script.'),
+    .describe('Secret with a custom iPXE script. Empty: the boot service generates the script.'),
   methods: z
     .array(z.string())
     .optional()
-    .describe('All ways that image and server allow, the chosen one first; left out where there is one.'),
-  steps: z.array(bootStep).optional().describe('The steps seen so far, in order.'),
+    .describe(
+      'Boot methods that the image and the server support, the selected one first. Empty if there is only one.',
+    ),
+  steps: z.array(bootStep).optional().describe('Boot steps observed so far, in order.'),
 });
 
 const status = z.object({
-  boot: boot.optional().describe('The trace of the boot.'),
-  state: z.string().optional().describe('Pending, Ready once a boot service has prepared it, or Error.'),
+  boot: boot.optional().describe('Progress of the boot.'),
+  state: z.string().optional().describe('State: Pending, Ready (prepared by a boot service) or Error.'),
   conditions: conditions(),
 });
 
-/** One boot of one server: what it boots, whether that is prepared, and how far it got. */
+/** One boot of one server: image, preparation and progress. */
 export const ServerBootConfiguration = defineKind({
   group,
   version,
@@ -54,7 +54,8 @@ export const ServerBootConfiguration = defineKind({
   plural: 'serverbootconfigurations',
   shortNames: ['sbc'],
   scope: 'Namespaced',
-  description: 'What a server boots. A boot service prepares it and says Ready; only then is the server powered on.',
+  description:
+    'Boot configuration of a server. A boot service prepares it and sets it to Ready; the server is powered on only after that.',
   columns: {
     ServerRef: '.spec.serverRef.name',
     Image: '.spec.image',
@@ -64,8 +65,8 @@ export const ServerBootConfiguration = defineKind({
     ...readyColumns,
   },
   fields: {
-    spec: defaulted(bootConfigurationSpec().describe('What is booted.'), { serverRef: { name: '' } }),
-    status: status.optional().describe('How far it is.'),
+    spec: defaulted(bootConfigurationSpec().describe('Desired boot.'), { serverRef: { name: '' } }),
+    status: status.optional().describe('Observed state.'),
   },
 });
 export type ServerBootConfiguration = ObjectOf<typeof ServerBootConfiguration>;

@@ -16,37 +16,44 @@ import {
 } from '../common/fields.ts';
 
 const spec = z.object({
-  power: desiredPower().describe('Power state the claimed server should have: On or Off.'),
-  image: z.string().describe('Operating system image the server boots.'),
+  power: desiredPower().describe('Desired power state of the claimed server: On or Off.'),
+  image: z.string().describe('Operating system image to boot.'),
   serverRef: immutable(localRef(), 'serverRef')
     .optional()
-    .describe('The claimed server. Left empty, the operator picks one and writes it here.'),
+    .describe('Claimed server. Default: the operator selects a server and sets this field. Immutable once set.'),
   serverSelector: immutable(labelSelector(), 'serverSelector')
     .optional()
-    .describe('Labels of servers that may be picked. With neither this nor serverRef, any server may be.'),
+    .describe(
+      'Label selector of eligible servers. Without serverSelector and serverRef, every server is eligible. Immutable once set.',
+    ),
   ignitionSecretRef: localRef()
     .optional()
-    .describe('Secret in the namespace of the claim with the first-boot configuration: keys format and ignition.'),
+    .describe(
+      'Secret in the namespace of the claim with the first-boot configuration, under the keys format and ignition.',
+    ),
   userDataRef: localRef()
     .optional()
     .describe(
-      'Secret in the namespace of the claim, of type metal.ironcore.dev/user-data, that the running machine may read.',
+      'Secret of type metal.ironcore.dev/user-data in the namespace of the claim. The metadata service serves it to the running machine.',
     ),
-  tolerations: z.array(toleration()).optional().describe('Server taints this claim accepts.'),
+  tolerations: z.array(toleration()).optional().describe('Tolerated server taints.'),
   bootPolicy: z
     .enum(['networkOnce', 'networkAlways', 'safeStop'])
     .optional()
     .describe(
-      'How the server starts after its first boot. networkOnce (default): from its disk. networkAlways: from the network each time. safeStop: a server that lost power stays off until power is set to Off and On again.',
+      'Boot behaviour after the first boot. networkOnce: from disk. networkAlways: from the network at each start. safeStop: a server that lost power stays off until power is set to Off and then On. Default: networkOnce.',
     ),
 });
 
 const status = z.object({
-  phase: z.string().optional().describe('Bound while a server is held, Lost when it was taken away, else Unbound.'),
+  phase: z
+    .string()
+    .optional()
+    .describe('Phase: Unbound, Bound (the claim holds a server) or Lost (the server was withdrawn).'),
   conditions: conditions(),
 });
 
-/** A user's request for one server. Bound for as long as the claim exists. */
+/** A request for one server. The server stays bound for as long as the claim exists. */
 export const ServerClaim = defineKind({
   group,
   version,
@@ -54,7 +61,7 @@ export const ServerClaim = defineKind({
   plural: 'serverclaims',
   shortNames: ['scl'],
   scope: 'Namespaced',
-  description: "A user's request for one server, and what that server should boot.",
+  description: 'Request for one server, with the image to boot.',
   columns: {
     Server: '.spec.serverRef.name',
     Ignition: '.spec.ignitionSecretRef.name',
@@ -64,11 +71,11 @@ export const ServerClaim = defineKind({
     ...readyColumns,
   },
   fields: {
-    spec: defaulted(keptOnceSet(spec, 'serverRef', 'serverSelector').describe('What is wanted.'), {
+    spec: defaulted(keptOnceSet(spec, 'serverRef', 'serverSelector').describe('Desired state.'), {
       power: 'Off',
       image: '',
     }),
-    status: status.optional().describe('What was given.'),
+    status: status.optional().describe('Observed state.'),
   },
 });
 export type ServerClaim = ObjectOf<typeof ServerClaim>;

@@ -5,18 +5,18 @@ import { age, group, localRef, time, version } from '../common/fields.ts';
 import { probeReport } from '../wire/probe-report.ts';
 
 const spec = z.object({
-  serverRef: localRef().describe('Server the report is about.'),
-  systemUUID: z.string().describe('UUID the probe reported under, in lower case.'),
+  serverRef: localRef().describe('Server that the report describes.'),
+  systemUUID: z.string().describe('System UUID in the report, in lower case.'),
   bootConfigurationUID: z
     .string()
     .optional()
-    .describe('UID of the ServerBootConfiguration whose boot made the report.'),
-  receivedTime: time().describe('When the report arrived, by the clock of the registry.'),
-  reportDigest: z.string().describe('SHA-256 of the body of the report, in hex.'),
-  report: probeReport.describe('What the probe found.'),
+    .describe('UID of the ServerBootConfiguration of the boot that sent the report.'),
+  receivedTime: time().describe('Time at which the report arrived, by the clock of the registry.'),
+  reportDigest: z.string().describe('SHA-256 of the report body, in hex.'),
+  report: probeReport.describe('Report of the probe.'),
 });
 
-/** Everything a probe saw of a machine from inside. One per Server, of the same name. */
+/** Hardware inventory that the probe reported. One per Server, of the same name. */
 export const ServerInventory = defineKind({
   group,
   version,
@@ -24,8 +24,8 @@ export const ServerInventory = defineKind({
   plural: 'serverinventories',
   shortNames: ['srvinv'],
   scope: 'Cluster',
-  description: 'What the probe saw of a server from inside: processors, memory, disks, network, PCI, LLDP.',
+  description: 'Hardware inventory of a server, reported by the probe: processors, memory, disks, network, PCI, LLDP.',
   columns: { Server: '.spec.serverRef.name', Received: { path: '.spec.receivedTime', type: 'date' }, ...age },
-  fields: { spec: spec.describe('The last report.'), status: z.object({}).optional().describe('Nothing yet.') },
+  fields: { spec: spec.describe('Last report.'), status: z.object({}).optional().describe('Unused.') },
 });
 export type ServerInventory = ObjectOf<typeof ServerInventory>;

@@ -5,21 +5,27 @@ import { age, defaulted, group, int32, localRef, version } from '../common/field
 import { bootConfigurationSpec } from './server-boot-configuration.ts';
 
 const spec = z.object({
-  policy: z.string().optional().describe('OwnerApproval waits for the consent of the claim; Enforced does not.'),
-  serverRef: localRef().describe('Server to be maintained.'),
-  serverPower: z.string().optional().describe('Power state during the maintenance.'),
-  locatorLED: z.string().optional().describe('Locator light during the maintenance.'),
-  priority: defaulted(int32().describe('Higher goes first.'), 0).optional(),
+  policy: z
+    .string()
+    .optional()
+    .describe('OwnerApproval: wait for the approval of the claim owner. Enforced: start without approval.'),
+  serverRef: localRef().describe('Server under maintenance.'),
+  serverPower: z.string().optional().describe('Desired power state during the maintenance: On or Off.'),
+  locatorLED: z
+    .string()
+    .optional()
+    .describe('Desired state of the locator LED during the maintenance: Lit, Blinking or Off.'),
+  priority: defaulted(int32().describe('Priority. Higher values go first. Default: 0.'), 0).optional(),
   serverBootConfigurationTemplate: z
     .object({
-      name: z.string().describe('Name of the boot configuration.'),
-      spec: bootConfigurationSpec().describe('What is booted.'),
+      name: z.string().describe('Name of the ServerBootConfiguration.'),
+      spec: bootConfigurationSpec().describe('Desired boot.'),
     })
     .optional()
-    .describe('What the server boots during the maintenance.'),
+    .describe('Boot configuration during the maintenance.'),
 });
 
-/** A window in which somebody works on a server. */
+/** A maintenance window of a server. */
 export const ServerMaintenance = defineKind({
   group,
   version,
@@ -27,7 +33,7 @@ export const ServerMaintenance = defineKind({
   plural: 'servermaintenances',
   shortNames: ['sm'],
   scope: 'Namespaced',
-  description: 'A window in which somebody works on a server.',
+  description: 'Maintenance window of a server.',
   columns: {
     Server: '.spec.serverRef.name',
     Policy: '.spec.policy',
@@ -38,11 +44,11 @@ export const ServerMaintenance = defineKind({
     ...age,
   },
   fields: {
-    spec: defaulted(spec.describe('What is planned.'), { serverRef: { name: '' } }),
+    spec: defaulted(spec.describe('Desired state.'), { serverRef: { name: '' } }),
     status: z
-      .object({ state: z.string().optional().describe('How far it is.') })
+      .object({ state: z.string().optional().describe('Observed state.') })
       .optional()
-      .describe('How far it is.'),
+      .describe('Observed state.'),
   },
 });
 export type ServerMaintenance = ObjectOf<typeof ServerMaintenance>;

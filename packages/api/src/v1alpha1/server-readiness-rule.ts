@@ -5,8 +5,8 @@ import * as z from 'zod';
 import { conditions, defaulted, group, labelSelector, version } from '../common/fields.ts';
 
 const condition = z.object({
-  type: z.string().min(1).max(316).describe('Condition of the server.'),
-  requiredStatus: z.enum(['True', 'False', 'Unknown']).describe('Status it must have.'),
+  type: z.string().min(1).max(316).describe('Type of the server condition.'),
+  requiredStatus: z.enum(['True', 'False', 'Unknown']).describe('Required status of the condition.'),
 });
 
 const taint = [
@@ -20,13 +20,13 @@ const taint = [
 ].reduce(
   (schema, { cel, message }) => rule(schema, cel, message),
   z.object({
-    key: z.string().min(1).describe('Name of the taint.'),
+    key: z.string().min(1).describe('Key of the taint.'),
     value: z.string().optional().describe('Value of the taint.'),
     effect: defaulted(
       z
         .enum(['NoBind', 'Evict'])
         .describe(
-          'NoBind: no new claim gets the server. Evict: a claim that holds it has to leave, too, after a grace period.',
+          'NoBind: no new claim is bound to the server. Evict: in addition, a bound claim is evicted after a grace period. Default: NoBind.',
         ),
       'NoBind',
     ),
@@ -41,26 +41,28 @@ const spec = z.object({
       .max(32)
       .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
     'conditions',
-  ).describe('What must hold for a server to be ready.'),
+  ).describe('Conditions that a server must meet. Immutable.'),
   enforcementMode: immutable(z.enum(['BootstrapOnly', 'Continuous']), 'enforcementMode').describe(
-    'BootstrapOnly: holding once is enough for ever. Continuous: the taint comes back when a condition fails.',
+    'BootstrapOnly: the taint is removed for good once all conditions were met. Continuous: the taint is set again when a condition fails. Immutable.',
   ),
-  taint: taint.describe('Taint of servers that are not ready.'),
-  serverSelector: immutable(labelSelector(), 'serverSelector').describe('Servers the rule is about; empty means all.'),
+  taint: taint.describe('Taint on servers that are not ready.'),
+  serverSelector: immutable(labelSelector(), 'serverSelector').describe(
+    'Label selector of the servers that the rule applies to. Empty: all servers. Immutable.',
+  ),
 });
 
-/** Keeps servers out of the pool until some conditions hold. */
+/** Taints servers until the given conditions are met. */
 export const ServerReadinessRule = defineKind({
   group,
   version,
   kind: 'ServerReadinessRule',
   plural: 'serverreadinessrules',
   scope: 'Cluster',
-  description: 'Keeps servers out of the pool until conditions that others report hold.',
+  description: 'Readiness rule: taints servers until the given conditions are met.',
   columns: {},
   fields: {
-    spec: spec.describe('The rule.'),
-    status: z.object({ conditions: conditions() }).optional().describe('How the rule fares.'),
+    spec: spec.describe('Desired state.'),
+    status: z.object({ conditions: conditions() }).optional().describe('Observed state.'),
   },
 });
 export type ServerReadinessRule = ObjectOf<typeof ServerReadinessRule>;

@@ -30,100 +30,110 @@ const claimRef = z.object({
     .string()
     .max(64)
     .optional()
-    .describe('UID of the claim: a namesake created later does not inherit the server.'),
+    .describe('UID of the claim. A new claim of the same name does not inherit the server.'),
   evicted: z
     .boolean()
     .optional()
-    .describe('The server was taken from the claim, which may still exist, and is kept for review.'),
+    .describe('True if the server was withdrawn from the claim and is kept for review. The claim may still exist.'),
 });
 
 const spec = z.object({
-  systemUUID: z.string().describe('UUID of the system, as SMBIOS and Redfish tell it. Letter case does not matter.'),
-  systemURI: z.string().optional().describe('Redfish path of the system.'),
+  systemUUID: z.string().describe('System UUID, as in SMBIOS and Redfish. Not case-sensitive.'),
+  systemURI: z.string().optional().describe('Redfish URI of the ComputerSystem.'),
   power: desiredPower()
     .optional()
-    .describe('Desired power, computed by the operator; what others write is overwritten. Deprecated.'),
-  indicatorLED: desiredLed().optional().describe('Locator light: Lit, Blinking or Off.'),
+    .describe('Desired power state, set by the operator; other values are overwritten. Deprecated.'),
+  indicatorLED: desiredLed().optional().describe('Desired state of the locator LED: Lit, Blinking or Off.'),
   reclaimPolicy: defaulted(
     z
       .enum(['Recycle', 'Retain'])
       .describe(
-        'When its claim goes. Recycle: cleaned and given back to the pool. Retain: kept until serverClaimRef is cleared.',
+        'Action after the claim is deleted. Recycle: clean up and return to the pool. Retain: keep until serverClaimRef is cleared. Default: Recycle.',
       ),
     'Recycle',
   ).optional(),
   serverClaimRef: claimRef
     .optional()
-    .describe('Claim that holds the server. Written by the operator; may be cleared, but not turned to another claim.'),
-  serverMaintenanceRef: objectRef().optional().describe('Maintenance that has the server.'),
-  bmcRef: localRef().optional().describe('BMC the server is managed through; wins over bmc.'),
+    .describe('Claim that holds the server. Set by the operator. It can be cleared, but not changed to another claim.'),
+  serverMaintenanceRef: objectRef().optional().describe('ServerMaintenance in progress.'),
+  bmcRef: localRef().optional().describe('BMC of the server. Takes precedence over bmc.'),
   bmc: z
     .object({
-      protocol: protocol().describe('How the BMC is spoken to.'),
+      protocol: protocol().describe('Protocol of the BMC.'),
       address: z.string().describe('IP address or host name of the BMC.'),
       bmcSecretRef: localRef().describe('BMCSecret with the credentials.'),
     })
     .optional()
-    .describe('BMC of a server that has no BMC object.'),
-  bootConfigurationRef: objectRef().optional().describe('Boot configuration in use.'),
-  maintenanceBootConfigurationRef: objectRef().optional().describe('Boot configuration of a maintenance.'),
+    .describe('Inline BMC, for a server without a BMC object.'),
+  bootConfigurationRef: objectRef().optional().describe('Current ServerBootConfiguration.'),
+  maintenanceBootConfigurationRef: objectRef()
+    .optional()
+    .describe('ServerBootConfiguration of the maintenance in progress.'),
   bootOrder: z
     .array(
       z.object({
-        name: z.string().describe('Name for people.'),
-        priority: z.int().describe('Lower boots first.'),
-        device: z.string().describe('Redfish boot option.'),
+        name: z.string().describe('Display name.'),
+        priority: z.int().describe('Boot priority. Lower values boot first.'),
+        device: z.string().describe('Redfish BootOptionReference.'),
       }),
     )
     .optional()
-    .describe('Persistent boot order.'),
+    .describe('Desired persistent boot order.'),
   biosSettingsRef: localRef().optional().describe('BIOSSettings of this server. Deprecated.'),
-  taints: z.array(taint()).optional().describe('Keep claims away that do not tolerate them.'),
+  taints: z
+    .array(taint())
+    .optional()
+    .describe('Taints. A claim without a matching toleration is not bound to the server.'),
   cleanup: z
     .object({
       disks: z
         .enum(erasureModes)
         .optional()
-        .describe('What is done to its disks before it is offered again. Left empty: as --cleanup-disks says.'),
+        .describe(
+          'Erasure of the disks (NIST SP 800-88): None, Metadata, Clear or Purge. Default: operator option --cleanup-disks.',
+        ),
       bios: z
         .enum(settingResets)
         .optional()
-        .describe('Whether its BIOS gets the settings of the factory. Left empty: as --cleanup-bios says.'),
+        .describe('Reset of the BIOS to factory settings: None or Reset. Default: operator option --cleanup-bios.'),
       bootOrder: z
         .enum(settingResets)
         .optional()
         .describe(
-          'Whether its boot order becomes that of spec.bootOrder, or else of status.bootOrder. Left empty: as --cleanup-boot-order says.',
+          'Reset of the boot order to spec.bootOrder, or else to status.bootOrder: None or Reset. Default: operator option --cleanup-boot-order.',
         ),
     })
     .optional()
-    .describe('What happens between two claims.'),
-  unclaimable: defaulted(z.boolean().describe('True keeps new claims away.'), false).optional(),
+    .describe('Cleanup between two claims.'),
+  unclaimable: defaulted(
+    z.boolean().describe('If true, no new claim is bound to the server. Default: false.'),
+    false,
+  ).optional(),
 });
 
 const processor = z.object({
-  id: z.string().describe('Redfish id.'),
-  type: z.string().optional().describe('CPU, GPU, ….'),
-  architecture: z.string().optional().describe('Such as x86 or ARM.'),
-  instructionSet: z.string().optional().describe('Such as x86-64.'),
-  manufacturer: z.string().optional().describe('Who made it.'),
-  model: z.string().optional().describe('What it is.'),
-  maxSpeedMHz: int32().optional().describe('Highest clock.'),
-  totalCores: int32().optional().describe('Cores.'),
-  totalThreads: int32().optional().describe('Hardware threads.'),
+  id: z.string().describe('Redfish Id.'),
+  type: z.string().optional().describe('Processor type, for example CPU or GPU.'),
+  architecture: z.string().optional().describe('Architecture, for example x86 or ARM.'),
+  instructionSet: z.string().optional().describe('Instruction set, for example x86-64.'),
+  manufacturer: z.string().optional().describe('Manufacturer.'),
+  model: z.string().optional().describe('Model.'),
+  maxSpeedMHz: int32().optional().describe('Maximum clock rate, in MHz.'),
+  totalCores: int32().optional().describe('Number of cores.'),
+  totalThreads: int32().optional().describe('Number of hardware threads.'),
 });
 
 const storage = z.object({
   name: z.string().optional().describe('Name of the controller.'),
-  state: z.string().optional().describe('Its state.'),
+  state: z.string().optional().describe('State.'),
   volumes: z
     .array(
       z.object({
         name: z.string().optional().describe('Name of the volume.'),
-        capacity: quantity().optional().describe('Its size.'),
-        state: z.string().optional().describe('Its state.'),
-        raidType: z.string().optional().describe('Its RAID level.'),
-        volumeUsage: z.string().optional().describe('What it is used for.'),
+        capacity: quantity().optional().describe('Capacity.'),
+        state: z.string().optional().describe('State.'),
+        raidType: z.string().optional().describe('RAID level.'),
+        volumeUsage: z.string().optional().describe('Volume usage (Redfish VolumeUsage).'),
       }),
     )
     .optional()
@@ -132,12 +142,12 @@ const storage = z.object({
     .array(
       z.object({
         name: z.string().optional().describe('Name of the drive.'),
-        mediaType: z.string().optional().describe('SSD, HDD, ….'),
-        type: z.string().optional().describe('Form factor.'),
-        capacity: quantity().optional().describe('Its size.'),
-        vendor: z.string().optional().describe('Who made it.'),
-        model: z.string().optional().describe('What it is.'),
-        state: z.string().optional().describe('Its state.'),
+        mediaType: z.string().optional().describe('Media type, for example SSD or HDD.'),
+        type: z.string().optional().describe('Drive form factor.'),
+        capacity: quantity().optional().describe('Capacity.'),
+        vendor: z.string().optional().describe('Manufacturer.'),
+        model: z.string().optional().describe('Model.'),
+        state: z.string().optional().describe('State.'),
       }),
     )
     .optional()
@@ -145,115 +155,116 @@ const storage = z.object({
 });
 
 const networkInterface = z.object({
-  name: z.string().describe('Name the kernel gives it.'),
-  macAddress: z.string().describe('Its MAC address; may be empty.'),
-  ip: z.string().optional().describe('Deprecated: see ips.'),
+  name: z.string().describe('Kernel device name.'),
+  macAddress: z.string().describe('MAC address. May be empty.'),
+  ip: z.string().optional().describe('First IP address. Deprecated: use ips.'),
   ips: z
     .array(z.string().meta({ format: 'ip' }))
     .optional()
-    .describe('Addresses it had when it was seen.'),
-  carrierStatus: z.string().optional().describe('up or down.'),
+    .describe('IP addresses at the time of the report.'),
+  carrierStatus: z.string().optional().describe('Carrier: up or down.'),
   neighbors: z
     .array(
       z.object({
-        macAddress: z.string().optional().describe('Chassis id of the neighbour.'),
-        portID: z.string().optional().describe('Its port.'),
-        portDescription: z.string().optional().describe('What the port is called.'),
-        systemName: z.string().optional().describe('Its name.'),
-        systemDescription: z.string().optional().describe('What it is.'),
+        macAddress: z.string().optional().describe('LLDP chassis ID.'),
+        portID: z.string().optional().describe('LLDP port ID.'),
+        portDescription: z.string().optional().describe('LLDP port description.'),
+        systemName: z.string().optional().describe('Name.'),
+        systemDescription: z.string().optional().describe('Model.'),
       }),
     )
     .optional()
-    .describe('Neighbours heard by LLDP.'),
+    .describe('LLDP neighbours.'),
 });
 
 const status = z.object({
-  manufacturer: z.string().optional().describe('Who made it.'),
-  model: z.string().optional().describe('What it is.'),
-  sku: z.string().optional().describe('Stock number of its maker.'),
+  manufacturer: z.string().optional().describe('Manufacturer.'),
+  model: z.string().optional().describe('Model.'),
+  sku: z.string().optional().describe('Manufacturer SKU.'),
   serialNumber: z.string().optional().describe('Serial number.'),
-  biosVersion: z.string().optional().describe('Version of its firmware.'),
-  totalSystemMemory: quantity().optional().describe('Installed memory.'),
-  processors: z.array(processor).optional().describe('Its processors.'),
-  storages: z.array(storage).optional().describe('Its storage controllers with what hangs on them.'),
+  biosVersion: z.string().optional().describe('Firmware version.'),
+  totalSystemMemory: quantity().optional().describe('Total installed memory.'),
+  processors: z.array(processor).optional().describe('Processors.'),
+  storages: z.array(storage).optional().describe('Storage controllers with their volumes and drives.'),
   networkInterfaces: z
     .array(networkInterface)
     .optional()
-    .describe('Its network interfaces as the probe saw them; before its first report, as the BMC tells.'),
+    .describe('Network interfaces, as reported by the probe; before the first report, by the BMC.'),
   bootTargets: z
     .array(z.string())
     .optional()
-    .describe('What its BMC can be told to boot from once, in the words of Redfish; left out where it does not say.'),
+    .describe(
+      'Targets for a one-time boot that the BMC supports (Redfish BootSourceOverrideTarget). Empty if the BMC does not list them.',
+    ),
   powerState: z
     .string()
     .optional()
-    .describe('Power state last seen: On, Off, PoweringOn, PoweringOff, Paused or Unknown.'),
-  indicatorLED: z.string().optional().describe('Locator light last seen.'),
+    .describe('Last observed power state: On, Off, PoweringOn, PoweringOff, Paused or Unknown.'),
+  indicatorLED: z.string().optional().describe('Last observed state of the locator LED.'),
   bootOrder: z
     .array(z.string())
     .optional()
-    .describe('Boot order that its first discovery saw; a cleanup restores it where spec.bootOrder names none.'),
+    .describe('Boot order at the first discovery. A cleanup restores it if spec.bootOrder is empty.'),
   state: z
     .string()
     .optional()
-    .describe('Initial, Discovery, Available, Reserved, Released, Cleanup, Maintenance, Parked or Error.'),
-  stateSince: time().optional().describe('When it entered the state.'),
-  discoveryAttempts: int32().optional().describe('Discovery attempts since the last success.'),
+    .describe('State: Initial, Discovery, Available, Reserved, Released, Cleanup, Maintenance, Parked or Error.'),
+  stateSince: time().optional().describe('Time of entry into the state.'),
+  discoveryAttempts: int32().optional().describe('Number of discovery attempts since the last success.'),
   provisionedClaimUID: z
     .string()
     .optional()
-    .describe('UID of the claim whose image has booted here; later starts are from disk.'),
+    .describe('UID of the claim whose image was booted. Later starts are from disk.'),
   pendingBootUID: z
     .string()
     .optional()
-    .describe('UID of the boot configuration that was prepared, while the machine was not started since.'),
-  servedReprovision: z
-    .string()
-    .optional()
-    .describe('The latest request of the claim to boot its image anew that was taken up.'),
+    .describe('UID of the prepared ServerBootConfiguration, until the machine is started.'),
+  servedReprovision: z.string().optional().describe('Last reprovision request of the claim that was processed.'),
   stoppedClaimUID: z
     .string()
     .optional()
-    .describe('UID of the claim whose machine lost power under boot policy safeStop and is kept off.'),
-  stateBeforeMaintenance: z.string().optional().describe('State that the maintenance interrupted.'),
+    .describe('UID of the claim whose machine lost power under boot policy safeStop. The machine stays off.'),
+  stateBeforeMaintenance: z.string().optional().describe('State before the maintenance.'),
   evictionSince: time()
     .optional()
-    .describe('Since when a taint evicts the claim; it is released after the grace period.'),
+    .describe('Time at which a taint started to evict the claim. The server is released after the grace period.'),
   cleanup: z
     .object({
       neededSince: time()
         .optional()
-        .describe('Since when a claim has had it. Stands until it was cleaned up, or that was waived.'),
-      formerClaim: formerClaim().optional().describe('Claim that had it last.'),
-      queuedSince: time().optional().describe('Since when it waits for its turn.'),
-      startedTime: time().optional().describe('When the limits last let it in.'),
-      attempt: int32().optional().describe('Attempt that is under way, counted from 1.'),
+        .describe('Time since which the server needs a cleanup. Cleared by a successful cleanup or a waiver.'),
+      formerClaim: formerClaim().optional().describe('Last claim that held the server.'),
+      queuedSince: time().optional().describe('Time at which the cleanup was queued.'),
+      startedTime: time().optional().describe('Time at which the cleanup was last admitted.'),
+      attempt: int32().optional().describe('Number of the attempt in progress, from 1.'),
       poweredOnTime: time()
         .optional()
-        .describe('When its machine was switched on for the attempt under way, or seen to be on in it.'),
-      failedAttempts: int32().optional().describe('Attempts that failed, since it last began.'),
+        .describe('Time at which the machine was powered on, or first observed to be on, in the attempt in progress.'),
+      failedAttempts: int32().optional().describe('Number of failed attempts in this cleanup.'),
       withdrawnTime: time()
         .optional()
         .describe(
-          'When a claim reference withdrew the order of the attempt; whatever that reports counts for nothing.',
+          'Time at which the erasure order of the attempt was withdrawn because of a claim reference. Reports of this attempt are ignored.',
         ),
     })
     .optional()
-    .describe('Whether it may hold what a former claim left, and how far its cleanup is.'),
+    .describe('Need for a cleanup, and its progress.'),
   failure: z
     .object({
-      reason: z.string().describe('One word.'),
-      message: z.string().describe('What was tried, and what a person can do.'),
+      reason: z.string().describe('Machine-readable reason (CamelCase).'),
+      message: z.string().describe('Human-readable message: the failed operation and the remedy.'),
     })
     .optional()
-    .describe('Why the state is Error.'),
+    .describe('Cause of state Error.'),
   rejectedLogin: rejectedLogin()
     .optional()
-    .describe('The login that the BMC of spec.bmc rejected; it is not tried again.'),
+    .describe(
+      'Login that the BMC of spec.bmc rejected. It is not tried again until the credentials or the address change.',
+    ),
   conditions: conditions(),
 });
 
-/** A physical machine. */
+/** A physical server. */
 export const Server = defineKind({
   group,
   version,
@@ -261,7 +272,7 @@ export const Server = defineKind({
   plural: 'servers',
   shortNames: ['srv'],
   scope: 'Cluster',
-  description: 'A physical server: what it is, whose it is and what state it is in.',
+  description: 'Physical server: hardware, claim and lifecycle state.',
   columns: {
     SystemUUID: '.spec.systemUUID',
     Manufacturer: '.status.manufacturer',
@@ -277,8 +288,8 @@ export const Server = defineKind({
     ...readyColumns,
   },
   fields: {
-    spec: defaulted(spec.describe('What the server is and what is wanted of it.'), { systemUUID: '' }),
-    status: status.optional().describe('What was seen of it.'),
+    spec: defaulted(spec.describe('Identity and desired state of the server.'), { systemUUID: '' }),
+    status: status.optional().describe('Observed state of the server.'),
   },
 });
 export type Server = ObjectOf<typeof Server>;

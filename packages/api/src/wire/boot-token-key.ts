@@ -9,7 +9,7 @@ const keyLengthBytes = 32;
 
 /**
  * Reads the key that boot tokens are derived from, and creates it the first time. Replicas and separate processes
- * share it through the Secret; the first to create it wins. The answer is kept; a failure is tried again next time.
+ * share it through the Secret; the first one to create it wins. The key is cached; a failure is retried at the next call.
  */
 export function bootTokenKeyFrom(client: KubeClient, namespace: string): () => Promise<Uint8Array> {
   let known: Promise<Uint8Array> | undefined;
@@ -41,6 +41,6 @@ function keyIn({ data }: Secret, namespace: string): Uint8Array {
   const key = Buffer.from(data?.key ?? '', 'base64');
   if (key.length >= keyLengthBytes) return key;
   throw new ConfigError(
-    `Secret ${namespace}/${secretName} holds ${key.length} bytes under "key"; expected at least ${keyLengthBytes}. Delete it and a new one is made`,
+    `Secret ${namespace}/${secretName} holds ${key.length} bytes under "key"; expected at least ${keyLengthBytes}. Delete the Secret; the operator creates a new one`,
   );
 }

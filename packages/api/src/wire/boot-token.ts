@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** 16 bytes of a UID, and 132 bits of its HMAC: short enough for the 128 bytes that DHCP has for a whole URL. */
+/** 16 bytes of a UID and 132 bits of its HMAC: short enough for the 128 bytes of a URL in a DHCP message. */
 const uidLength = 22;
 const macLength = 22;
 
 /**
- * The token of one boot attempt: the UID of its ServerBootConfiguration, and a proof that we named it. Whoever knows the
- * key can compute it, nobody else can guess it, and it is worth nothing once that ServerBootConfiguration is gone.
+ * The token of one boot attempt: the UID of its ServerBootConfiguration and an HMAC over it. It can be computed only with
+ * the key, and it becomes invalid when that ServerBootConfiguration is deleted.
  */
 export function mintBootToken(key: Uint8Array, bootConfigurationUID: string): string {
   const bytes = Buffer.from(bootConfigurationUID.replaceAll('-', ''), 'hex');
@@ -18,8 +18,8 @@ export function mintBootToken(key: Uint8Array, bootConfigurationUID: string): st
 }
 
 /**
- * The UID in a token that was minted with the key; undefined for anything else. Needs no look-up, so that whoever guesses
- * makes nobody look. Takes the same time for every wrong proof.
+ * The UID in a token that was minted with the key; undefined for anything else. Needs no lookup, so that guessed tokens
+ * cause no requests. Takes the same time for every wrong HMAC.
  */
 export function uidOfBootToken(key: Uint8Array, candidate: string): string | undefined {
   const uid = textOf(Buffer.from(candidate.slice(0, uidLength), 'base64url'));
@@ -34,7 +34,7 @@ function macOf(key: Uint8Array, uid: string): string {
   return mac.digest('base64url').slice(0, macLength);
 }
 
-/** A UID as the API server writes it; undefined for bytes that are none. */
+/** A UID in the notation of the API server; undefined for bytes of another length. */
 function textOf(bytes: Buffer): string | undefined {
   const [, ...groups] = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(bytes.toString('hex')) ?? [];
   return groups.length === 0 ? undefined : groups.join('-');

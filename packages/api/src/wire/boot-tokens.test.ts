@@ -22,7 +22,7 @@ const bootOf = (number: number): ServerBootConfiguration => ({
 
 type Boots = AsyncGenerator<ServerBootConfiguration[]>;
 
-/** Our watch has told of the boots up to a number; the API server answers with pages. */
+/** The watch has delivered the boots up to a number; the API server returns pages. */
 function openTokens(watched: number, pagesAfter: (watched: Store<ServerBootConfiguration>) => Boots) {
   const bootConfigurations = new Store<ServerBootConfiguration>();
   for (let number = 1; number <= watched; number += 1) bootConfigurations.upsertIfNewer(bootOf(number));
@@ -30,12 +30,12 @@ function openTokens(watched: number, pagesAfter: (watched: Store<ServerBootConfi
     async *pages() {
       for await (const items of pagesAfter(bootConfigurations)) yield { items, resourceVersion: '' };
     },
-  } as unknown as Pick<KubeClient, 'pages'>; // boot configurations are all that is asked for
+  } as unknown as Pick<KubeClient, 'pages'>; // only boot configurations are listed
   const bootTokenKey = () => Promise.resolve(key);
   return new BootTokens({ bootConfigurations, bootTokenKey, client, clock: fakeClock() });
 }
 
-test('a boot that our watch has not told of is found, and one that is gone is not', async () => {
+test('a boot that the watch has not delivered is found, and a deleted one is not', async () => {
   using tokens = openTokens(2, async function* () {
     yield [bootOf(1), bootOf(2)];
     yield [bootOf(3)];
@@ -44,7 +44,7 @@ test('a boot that our watch has not told of is found, and one that is gone is no
   assert.equal(await tokens.find(tokenOf(4)), undefined);
 });
 
-test('a boot that our watch tells of while the API server is asked is found', async () => {
+test('a boot that the watch delivers during the list request is found', async () => {
   using tokens = openTokens(0, async function* (watched) {
     watched.upsertIfNewer(bootOf(1));
     yield [bootOf(1)];
@@ -52,7 +52,7 @@ test('a boot that our watch tells of while the API server is asked is found', as
   assert.equal((await tokens.find(tokenOf(1)))?.metadata.name, 'boot-1');
 });
 
-test('asked for one boot, nothing of a page that tells what is known is kept', async () => {
+test('a lookup keeps no page whose boots are all in the cache', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void; // which the flag adds
   const pages: WeakRef<ServerBootConfiguration>[] = [];
@@ -69,5 +69,5 @@ test('asked for one boot, nothing of a page that tells what is known is kept', a
     yield [bootOf(4)];
   });
   assert.equal((await tokens.find(tokenOf(4)))?.metadata.name, 'boot-4');
-  assert.equal(kept, 0, 'but the last one');
+  assert.equal(kept, 0, 'only the last page is kept');
 });

@@ -12,17 +12,17 @@ export interface BootTokensOptions {
   readonly clock: Clock;
 }
 
-/** An API server that hangs must not make a machine wait without end. */
+/** A machine must not wait for an API server that hangs. */
 const deadlineMs = 10_000;
-/** UIDs of boot configurations that are gone, the latest ones. They do not come back. */
+/** UIDs of deleted boot configurations, the latest ones. UIDs are never reused. */
 const maxTombstones = 10_000;
 
 /**
- * Finds the boot configuration a token was minted for.
+ * Finds the boot configuration that a token was minted for.
  *
- * A watch may be dead for minutes before that is noticed, while another replica prepares boots and mints tokens. So a
- * token that is good but names nothing we know makes us ask the API server. Nobody can make such a token up, and once it
- * is known to be dead it costs nothing more; those that come at the same time share one list, one a second in the long run.
+ * A broken watch may go unnoticed for minutes while another replica prepares boots and mints tokens. So a valid token of an
+ * unknown boot configuration causes a list request. Such a token cannot be forged, and a tombstone ends the requests for a
+ * deleted one; concurrent lookups share one list, at most one per second on average.
  */
 export class BootTokens implements Disposable {
   readonly #options: BootTokensOptions;
@@ -43,8 +43,8 @@ export class BootTokens implements Disposable {
   }
 
   /**
-   * Undefined for what is no token of ours, and for those of boot configurations that are gone for certain.
-   * @throws KubeError when that cannot be told because the API server does not answer.
+   * Undefined for an invalid token, and for one of a deleted boot configuration.
+   * @throws KubeError when the API server does not answer.
    */
   async find(token: string): Promise<ServerBootConfiguration | undefined> {
     const uid = uidOfBootToken(await this.#options.bootTokenKey(), token);
@@ -64,13 +64,13 @@ export class BootTokens implements Disposable {
   async #findInList(uid: string): Promise<ServerBootConfiguration | undefined> {
     if (this.#tombstones.has(uid)) return undefined;
     const unknown = await this.#lists.run('all', () => this.#listUnknown());
-    // Our watch may have told of it while the API server was asked.
+    // The watch may have delivered it during the list request.
     const boot = unknown.get(uid) ?? this.#known(uid);
     if (boot === undefined) this.#addTombstone(uid);
     return boot;
   }
 
-  /** By UID: what of a fleet we know already is not kept twice. */
+  /** By UID, without the boot configurations in the cache: these are not kept twice. */
   async #listUnknown(): Promise<ReadonlyMap<string, ServerBootConfiguration>> {
     const { client } = this.#options;
     const unknown = new Map<string, ServerBootConfiguration>();

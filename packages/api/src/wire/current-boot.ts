@@ -1,7 +1,7 @@
 import type { ObjectRef } from '@metal/kube/kinds/kind.ts';
 import type { Server } from '../v1alpha1/server.ts';
 
-/** The boot configuration that counts for the server in the state it is in. */
+/** The boot configuration that applies in the current state of the server. */
 export function currentBootRef({ spec, status }: Server): ObjectRef | undefined {
   const ref =
     (status?.state === 'Maintenance' ? spec.maintenanceBootConfigurationRef : undefined) ?? spec.bootConfigurationRef;

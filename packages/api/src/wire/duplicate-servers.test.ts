@@ -16,24 +16,29 @@ const server = (
 });
 
 const rows: [title: string, one: Server, other: Server, managed: string][] = [
-  ['the older one is acted on', server('b', { day: 1 }), server('a', { day: 2 }), 'b'],
-  ['of two that are equally old, the first by name', server('b'), server('a'), 'a'],
-  ['one with a claim before an older one', server('old'), server('young', { day: 2, spec: claimed }), 'young'],
-  ['of two with a claim, the older', server('old', { spec: claimed }), server('a', { day: 2, spec: claimed }), 'old'],
+  ['the older one is managed', server('b', { day: 1 }), server('a', { day: 2 }), 'b'],
+  ['the first by name of two of the same age', server('b'), server('a'), 'a'],
+  ['a claimed one before an older one', server('old'), server('young', { day: 2, spec: claimed }), 'young'],
   [
-    'one in cleanup before an older one that would be offered',
+    'the older one of two with a claim',
+    server('old', { spec: claimed }),
+    server('a', { day: 2, spec: claimed }),
+    'old',
+  ],
+  [
+    'one in cleanup before an older available one',
     server('old', { status: { state: 'Available' } }),
     server('young', { day: 2, status: { state: 'Cleanup' } }),
     'young',
   ],
   [
-    'one that failed its cleanup as well',
+    'one with a failed cleanup before an older available one',
     server('old', { status: { state: 'Available' } }),
     server('young', { day: 2, status: { state: 'Error', cleanup: { neededSince: '2026-01-03T00:00:00Z' } } }),
     'young',
   ],
   [
-    'a claim before a cleanup',
+    'a claimed one before one in cleanup',
     server('old', { status: { state: 'Cleanup' } }),
     server('young', { day: 2, spec: claimed }),
     'young',
@@ -41,19 +46,19 @@ const rows: [title: string, one: Server, other: Server, managed: string][] = [
 ];
 
 for (const [title, one, other, managed] of rows) {
-  test(`of two Servers with one system UUID: ${title}`, () => {
+  test(`duplicate Servers of one system UUID: ${title}`, () => {
     assert.equal(managedServer([one, other])?.metadata.name, managed);
     assert.equal(managedServer([other, one])?.metadata.name, managed, 'in any order');
   });
 }
 
-test('a server on its own is acted on, and none is of none', () => {
+test('a single server is managed, and an empty list has none', () => {
   const only = server('only');
   assert.equal(managedServer([only]), only);
   assert.equal(managedServer([]), undefined);
 });
 
-test('what counts of a server is its latest version, not the one that a cache has of it', () => {
+test('the given version of a server takes precedence over the cached one', () => {
   const cached = [server('old'), server('young', { day: 2 })];
   assert.equal(managedInsteadOf(server('young', { day: 2 }), cached)?.metadata.name, 'old');
   assert.equal(managedInsteadOf(server('young', { day: 2, spec: claimed }), cached), undefined);

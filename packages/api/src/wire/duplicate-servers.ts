@@ -1,12 +1,12 @@
 import { byAge } from '@metal/kube/kinds/kind.ts';
 import type { Server } from '../v1alpha1/server.ts';
 
-/** States that only servers with a claim are in, or that end what a claim left. */
+/** States of servers that have a claim, or that need a cleanup after one. */
 const statesAfterClaim: readonly (string | undefined)[] = ['Reserved', 'Released', 'Cleanup'];
 
 /**
- * Of the Servers with one system UUID the only one that the operator and the boot service act on. A claim comes first, then
- * what a claim left on the disks, then age, then the name. Undefined for none.
+ * The one of several Servers with the same system UUID that the operator and the boot service act on: the one with a claim,
+ * else the one that needs a cleanup, else the oldest, else the first by name. Undefined for an empty list.
  */
 export function managedServer(servers: readonly Server[]): Server | undefined {
   if (servers.length < 2) return servers[0];
@@ -14,15 +14,15 @@ export function managedServer(servers: readonly Server[]): Server | undefined {
 }
 
 /**
- * The Server that is acted on instead of this one, which has the same system UUID. `sameUuid` may hold this server, also in an
- * older version, which does not count.
+ * The Server that is managed instead of this one, which has the same system UUID. `sameUuid` may contain an older version of
+ * this server; it is ignored.
  */
 export function managedInsteadOf(server: Server, sameUuid: readonly Server[]): Server | undefined {
   const managed = managedServer([server, ...othersThan(server, sameUuid)]);
   return managed === server ? undefined : managed;
 }
 
-/** The Servers with the system UUID of this one, by a cache with the index `uuid` of lower-case UUIDs. */
+/** The Servers with the system UUID of this one, from a cache with the index `uuid` of lower-case UUIDs. */
 export const sameUuidAs = ({ spec }: Server, servers: UuidIndex): readonly Server[] =>
   servers.by('uuid', spec.systemUUID.toLowerCase());
 
@@ -33,13 +33,13 @@ interface UuidIndex {
 export const othersThan = ({ metadata }: Server, sameUuid: readonly Server[]): Server[] =>
   sameUuid.filter((other) => other.metadata.name !== metadata.name);
 
-/** Whether two versions of a Server compare alike with others of its system UUID. */
+/** Whether two versions of a Server have the same precedence among Servers of their system UUID. */
 export const comparesAlike = (a: Server, b: Server): boolean =>
   a.spec.systemUUID.toLowerCase() === b.spec.systemUUID.toLowerCase() &&
   rankOf(a) === rankOf(b) &&
   a.metadata.creationTimestamp === b.metadata.creationTimestamp;
 
-/** An unclaimed server that may hold data of a claim must not give way to one that would be offered as it is. */
+/** An unclaimed server with data of a former claim takes precedence over one that would become available without cleanup. */
 function rankOf({ spec, status }: Server): number {
   if (spec.serverClaimRef !== undefined) return 2;
   const state = status?.state === 'Maintenance' ? status.stateBeforeMaintenance : status?.state;

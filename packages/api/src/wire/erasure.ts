@@ -1,24 +1,24 @@
 import * as z from 'zod';
 
-/** What is done to the disks of a machine between two owners, by the words of NIST SP 800-88 Rev. 1. */
+/** Erasure of the disks between two claims, in the terms of NIST SP 800-88 Rev. 1. */
 export const erasureModes = ['None', 'Metadata', 'Clear', 'Purge'] as const;
 export type ErasureMode = (typeof erasureModes)[number];
 
-/** What is done to settings of a machine between two owners. */
+/** Reset of settings between two claims. */
 export const settingResets = ['None', 'Reset'] as const;
 export type SettingReset = (typeof settingResets)[number];
 
-/** Path, in the ignition of a cleanup boot, of the order for the agent. */
+/** Path of the erasure order in the ignition of a cleanup boot. */
 export const erasureOrderFile = '/etc/metalprobe/erasure.json';
 
 const count = z.int().min(0);
 const bytes = z.int().min(0).meta({ format: 'int64' });
 
-/** What tells a disk from every other one. Serial number or WWID is there, or the disk is not erased. */
+/** Identity of a disk. A disk with neither serial number nor WWID is not erased. */
 const identity = {
   serial: z.string().max(256).default('').describe('Serial number.'),
-  wwid: z.string().max(256).default('').describe('Name that is unique in the world, where it has one.'),
-  model: z.string().max(256).default('').describe('What it is.'),
+  wwid: z.string().max(256).default('').describe('World wide ID (WWID), if the disk has one.'),
+  model: z.string().max(256).default('').describe('Model.'),
   sizeBytes: bytes.describe('Size in bytes.'),
 };
 
@@ -26,8 +26,8 @@ export const orderedDisk = z.object({ ...identity });
 export type OrderedDisk = z.output<typeof orderedDisk>;
 
 /**
- * The order: these disks and no others. A disk that is there and not in the order stops the attempt. In mode None no disk
- * is looked at: the machine tells that it started, and that is all.
+ * The order: exactly these disks. A disk on the machine that is not in the order fails the attempt. In mode None the agent
+ * reads no disk and only reports that the machine has started.
  */
 export const erasureOrder = z
   .object({
@@ -37,11 +37,11 @@ export const erasureOrder = z
   })
   .refine(({ mode, disks }) => mode !== 'None' || disks.length === 0, {
     path: ['mode'],
-    error: 'in mode None no disk is ordered',
+    error: 'expected no disks in mode None',
   });
 export type ErasureOrder = z.output<typeof erasureOrder>;
 
-/** In order of preference; which of them a mode allows is the agent's table. */
+/** In order of preference. The table of the agent maps modes to methods. */
 export const erasureMethods = [
   'NVMeSanitizeCrypto',
   'NVMeSanitizeBlock',
@@ -56,27 +56,31 @@ export const erasureMethods = [
 export type ErasureMethod = (typeof erasureMethods)[number];
 
 export const diskErasure = z.object({
-  name: z.string().max(64).default('').describe('Name the kernel gave it during the attempt.'),
+  name: z.string().max(64).default('').describe('Kernel device name during the attempt.'),
   ...identity,
-  method: z.enum(erasureMethods).optional().describe('How it was erased; empty before it began.'),
-  erasedBytes: bytes.default(0).describe('Bytes that the method has covered so far.'),
-  startedTime: z.string().max(64).optional().describe('When it began, RFC 3339, by the clock of the machine.'),
-  finishedTime: z.string().max(64).optional().describe('When it ended.'),
-  samples: count.default(0).describe('Places that were read back.'),
-  verified: z.boolean().default(false).describe('All places that were read back held nothing of before.'),
-  result: z.enum(['Pending', 'Running', 'Erased', 'Failed']).describe('How far it came.'),
-  message: z.string().max(2_000).default('').describe('What went wrong, or why another method was not taken.'),
+  method: z.enum(erasureMethods).optional().describe('Erasure method. Empty before the start.'),
+  erasedBytes: bytes.default(0).describe('Number of bytes erased so far.'),
+  startedTime: z.string().max(64).optional().describe('Start time (RFC 3339), by the clock of the machine.'),
+  finishedTime: z.string().max(64).optional().describe('End time (RFC 3339), by the clock of the machine.'),
+  samples: count.default(0).describe('Number of samples read back.'),
+  verified: z.boolean().default(false).describe('True if no sample contained previous data.'),
+  result: z.enum(['Pending', 'Running', 'Erased', 'Failed']).describe('Result: Pending, Running, Erased or Failed.'),
+  message: z
+    .string()
+    .max(2_000)
+    .default('')
+    .describe('Error message, or the reason for which another method was not used.'),
   continuesByItself: z
     .boolean()
     .optional()
-    .describe('The device carries a command out by itself, to its end, whoever stops the agent.'),
+    .describe('True while the device executes a command on its own, which continues if the agent is stopped.'),
 });
 export type DiskErasure = z.output<typeof diskErasure>;
 
 /**
- * What the agent posts to `<registry>/erasures` with the token of its boot: `Running` any number of times, at most
- * every few seconds, and in the end `Succeeded` or `Failed` once, repeated until it is acknowledged. An agent that is refused
- * stops, and tries to post `Failed` with how far each disk is: disks that it never began are `Pending`.
+ * Body of `POST <registry>/erasures`, with the token of the boot: `Running` any number of times, at most every few seconds,
+ * then `Succeeded` or `Failed`, repeated until it is acknowledged. An agent whose report is rejected stops and tries to post
+ * `Failed` with the progress of each disk; disks that it has not started are `Pending`.
  */
 export const erasureReport = z.object({
   systemUUID: z.string().max(64),

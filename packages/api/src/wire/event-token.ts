@@ -3,9 +3,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 const tokenLength = 32;
 
 /**
- * The token in the destination that a BMC sends its events to: whoever knows the key can compute it, nobody else can
- * guess it (192 bits). It belongs to one BMC object, so that no BMC can speak for another, and a BMC object made anew
- * under the same name gets another one.
+ * The token in the destination URL of the event subscription of a BMC: 192 bits, computable only with the key. It is bound
+ * to the UID of the BMC object, so that no BMC can send events for another, and a recreated BMC object of the same name has
+ * another token.
  */
 export function mintEventToken(key: Uint8Array, bmcUID: string): string {
   if (key.length < 32) throw new RangeError(`event token key has ${key.length} bytes; expected at least 32`);

@@ -3,7 +3,7 @@ import { operationAnnotation } from './contract.ts';
 
 const ignoring = new Set(['ignore', 'ignore-child-and-self', 'ignore-propagated']);
 
-/** People take an object out of the operator's hands by annotation; deletion is never paused. */
+/** Whether an annotation pauses reconciliation of the object. Deletion is never paused. */
 export function isPaused(object: KubeObject): boolean {
   return ignoring.has(object.metadata.annotations?.[operationAnnotation] ?? '');
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { time } from '../common/fields.ts';
 
-/** Probes leave out what is empty, and old ones send numbers where others send text. */
+/** Probes omit empty fields, and old probes send numbers in place of text. */
 const text = (description: string) => z.coerce.string<string>().default('').describe(description);
 const texts = (description: string) => z.array(z.string()).default([]).describe(description);
 const flag = (description: string) => z.boolean().default(false).describe(description);
@@ -12,153 +12,157 @@ const numaNode = () => whole().meta({ format: 'int32' }).default(-1).describe('N
 const listOf = <S extends z.ZodType>(element: S) => z.array(element).default([]);
 
 const biosInformation = z.object({
-  vendor: text('Who made the firmware.'),
-  version: text('Its version.'),
-  date: text('Its date, as the firmware writes it.'),
+  vendor: text('Firmware vendor.'),
+  version: text('Firmware version.'),
+  date: text('Firmware release date, in the format of the firmware.'),
 });
 const systemInformation = z.object({
-  manufacturer: text('Who made the machine.'),
-  productName: text('What its maker calls it.'),
+  manufacturer: text('Manufacturer of the machine.'),
+  productName: text('Product name.'),
   version: text('Version of the product.'),
   serialNumber: text('Serial number of the machine.'),
   uuid: text('UUID of the machine.'),
-  skuNumber: text('Stock number of its maker.'),
-  family: text('Family of products it belongs to.'),
+  skuNumber: text('Manufacturer SKU.'),
+  family: text('Product family.'),
 });
 const boardInformation = z.object({
-  manufacturer: text('Who made the board.'),
-  product: text('What its maker calls it.'),
+  manufacturer: text('Manufacturer of the board.'),
+  product: text('Product name.'),
   version: text('Version of the board.'),
   serialNumber: text('Serial number of the board.'),
-  assetTag: text('Asset tag that its owner gave it.'),
+  assetTag: text('Asset tag, set by the owner.'),
 });
 
 const processor = z.object({
   id: count('Number of the socket.'),
-  totalCores: count('Cores.'),
-  totalHardwareThreads: count('Hardware threads.'),
-  vendor: text('Who made it.'),
-  model: text('What it is.'),
-  capabilities: texts('Extensions of the instruction set, as the kernel names them.'),
+  totalCores: count('Number of cores.'),
+  totalHardwareThreads: count('Number of hardware threads.'),
+  vendor: text('Manufacturer.'),
+  model: text('Model.'),
+  capabilities: texts('Instruction set extensions, by kernel name.'),
 });
 
 const networkInterface = z.object({
-  name: text('Name the kernel gives it.'),
-  macAddress: text('Its MAC address; may be empty.'),
-  carrierStatus: text('up or down.'),
-  ipAddresses: texts('Addresses without prefix length; none of the loopback.'),
-  ipAddress: z.string().optional().describe('One address, from probes that know no list.'),
+  name: text('Kernel device name.'),
+  macAddress: text('MAC address. May be empty.'),
+  carrierStatus: text('Carrier: up or down.'),
+  ipAddresses: texts('IP addresses without prefix length, without loopback addresses.'),
+  ipAddress: z.string().optional().describe('One IP address, from probes without support for ipAddresses.'),
 });
 
 const neighbor = z.object({
-  chassisId: text('Identity of the neighbour, mostly a MAC address.'),
-  portId: text('Its port.'),
-  portDescription: text('What the port is called.'),
-  systemName: text('Name of the neighbour.'),
-  systemDescription: text('What the neighbour is.'),
-  mgmtIp: text('Address under which the neighbour is managed.'),
-  capabilities: texts('What the neighbour is in use as, such as Bridge or Router.'),
-  vlanId: text('VLAN of the port.'),
+  chassisId: text('LLDP chassis ID, usually a MAC address.'),
+  portId: text('LLDP port ID.'),
+  portDescription: text('LLDP port description.'),
+  systemName: text('System name of the neighbour.'),
+  systemDescription: text('System description of the neighbour.'),
+  mgmtIp: text('Management address of the neighbour.'),
+  capabilities: texts('Enabled capabilities of the neighbour, for example Bridge or Router.'),
+  vlanId: text('VLAN ID of the port.'),
 });
 
-/** Whole numbers of 32 bits that are left out where they are not known: 0 would be a claim. */
+/** 32-bit integers, absent if unknown: 0 would be a measured value. */
 const measure = (description: string) => whole().meta({ format: 'int32' }).optional().describe(description);
 
 const health = z.object({
-  status: z.enum(['passed', 'failed', 'unknown']).describe("The disk's own verdict; unknown when it gives none."),
-  temperatureCelsius: measure('Temperature.'),
-  powerOnHours: measure('Hours it has been on.'),
-  percentageUsed: measure('How much of its endurance is used up; can be more than 100.'),
+  status: z
+    .enum(['passed', 'failed', 'unknown'])
+    .describe('SMART overall health: passed, failed or unknown (not reported).'),
+  temperatureCelsius: measure('Temperature, in degrees Celsius.'),
+  powerOnHours: measure('Power-on time, in hours.'),
+  percentageUsed: measure('Used endurance, in percent. Can be more than 100.'),
 });
 
 const disk = z.object({
-  path: text('Path of the disk on its bus.'),
-  name: text('Name the kernel gives it.'),
-  rotational: flag('Whether it turns.'),
-  removable: flag('Whether its medium can be taken out.'),
-  readOnly: flag('Whether it refuses to be written.'),
-  vendor: text('Who made it.'),
-  model: text('What it is.'),
+  path: text('Bus path of the disk.'),
+  name: text('Kernel device name.'),
+  rotational: flag('True for a rotational disk.'),
+  removable: flag('True for a removable medium.'),
+  readOnly: flag('True for a read-only disk.'),
+  vendor: text('Manufacturer.'),
+  model: text('Model.'),
   serial: text('Serial number.'),
-  wwid: text('Name that is unique in the world, where it has one.'),
-  physicalBlockSize: bytes('Bytes of a physical block.'),
-  logicalBlockSize: bytes('Bytes of a logical block.'),
-  hWSectorSize: bytes('Bytes of a sector, as the hardware tells.'),
+  wwid: text('World wide ID (WWID), if the disk has one.'),
+  physicalBlockSize: bytes('Physical block size, in bytes.'),
+  logicalBlockSize: bytes('Logical block size, in bytes.'),
+  hWSectorSize: bytes('Hardware sector size, in bytes.'),
   sizeBytes: bytes('Size in bytes.'),
   numaNodeID: numaNode(),
-  health: health.optional().describe('What the disk says of itself (SMART), from probes that ask.'),
+  health: health.optional().describe('SMART health, from probes that support it.'),
 });
 
 const memoryDevice = z.object({
   size: bytes('Size in bytes.'),
-  deviceSet: text('Set of modules that must be alike.'),
-  deviceLocator: text('Slot, as it is printed on the board.'),
+  deviceSet: text('Device set: modules that must be of the same type and size.'),
+  deviceLocator: text('Slot, as labelled on the board.'),
   bankLocator: text('Bank of the slot.'),
-  memoryType: text('Such as DDR5.'),
-  speed: text('Speed it is capable of, in MT/s.'),
-  vendor: text('Who made it.'),
+  memoryType: text('Memory type, for example DDR5.'),
+  speed: text('Maximum speed, in MT/s.'),
+  vendor: text('Manufacturer.'),
   serialNumber: text('Serial number.'),
   assetTag: text('Asset tag.'),
   partNumber: text('Part number.'),
-  configuredMemorySpeed: text('Speed it runs at, in MT/s.'),
-  minimumVoltage: text('Lowest voltage, in mV.'),
-  maximumVoltage: text('Highest voltage, in mV.'),
-  configuredVoltage: text('Voltage it runs at, in mV.'),
+  configuredMemorySpeed: text('Configured speed, in MT/s.'),
+  minimumVoltage: text('Minimum voltage, in mV.'),
+  maximumVoltage: text('Maximum voltage, in mV.'),
+  configuredVoltage: text('Configured voltage, in mV.'),
 });
 
 const nic = z.object({
-  name: text('Name the kernel gives it.'),
-  mac: text('Its MAC address.'),
-  pciAddress: text('Its PCI address, or unknown.'),
-  speed: text('Speed of the link.'),
-  linkModes: texts('Link modes it is capable of.'),
-  supportedPorts: texts('Kinds of ports it is capable of.'),
-  firmwareVersion: text('Version of its firmware.'),
+  name: text('Kernel device name.'),
+  mac: text('MAC address.'),
+  pciAddress: text('PCI address, or unknown.'),
+  speed: text('Link speed, for example 25000Mb/s.'),
+  linkModes: texts('Supported link modes.'),
+  supportedPorts: texts('Supported port types.'),
+  firmwareVersion: text('Firmware version.'),
 });
 
 const pciDevice = z.object({
-  address: text('Domain, bus, device and function.'),
-  vendor: text('Who made it, where the probe knows the name.'),
-  vendorID: text('Number of its maker, in hex.'),
-  product: text('What it is, where the probe knows the name.'),
-  productID: text('Number of the product, in hex.'),
+  address: text('PCI address: domain, bus, device and function.'),
+  vendor: text('Vendor name, if known to the probe.'),
+  vendorID: text('PCI vendor ID, in hex.'),
+  product: text('Product name, if known to the probe.'),
+  productID: text('PCI device ID, in hex.'),
   numaNodeID: numaNode(),
 });
 
 const systemInfo = z.object({
-  biosInformation: biosInformation.prefault({}).describe('The firmware.'),
-  systemInformation: systemInformation.prefault({}).describe('The machine.'),
-  boardInformation: boardInformation.prefault({}).describe('The main board.'),
+  biosInformation: biosInformation.prefault({}).describe('Firmware image.'),
+  systemInformation: systemInformation.prefault({}).describe('Machine.'),
+  boardInformation: boardInformation.prefault({}).describe('Main board.'),
 });
 
 const boot = z.object({
-  mode: z.enum(['UEFI', 'BIOS']).describe('How the firmware started the system that the probe ran in.'),
-  secureBoot: z.enum(['enabled', 'disabled', 'unsupported']).describe('Whether the firmware checked who signed it.'),
+  mode: z.enum(['UEFI', 'BIOS']).describe('Firmware boot mode of the discovery system: UEFI or BIOS.'),
+  secureBoot: z
+    .enum(['enabled', 'disabled', 'unsupported'])
+    .describe('UEFI Secure Boot: enabled, disabled or unsupported.'),
 });
 
 const lldpInterface = z.object({
-  name: text('Interface that heard them.'),
-  neighbors: listOf(neighbor).describe('The neighbours.'),
+  name: text('Local network interface.'),
+  neighbors: listOf(neighbor).describe('LLDP neighbours.'),
 });
 
-/** What the probe found on the machine. Every list is there, if empty. */
+/** The hardware inventory. Every list is present, even if empty. */
 export const probeReport = z.object({
-  timestamp: time().optional().describe('When the probe looked.'),
-  systemInfo: systemInfo.prefault({}).describe('Who made the machine and what it calls itself (SMBIOS).'),
-  boot: boot.optional().describe('How the machine booted, from probes that tell.'),
+  timestamp: time().optional().describe('Time of the inventory.'),
+  systemInfo: systemInfo.prefault({}).describe('SMBIOS information.'),
+  boot: boot.optional().describe('Boot mode of the machine, from probes that support it.'),
   cpu: listOf(processor).describe('Processors, one per socket.'),
-  networkInterfaces: listOf(networkInterface).describe('Network interfaces as the kernel sees them.'),
-  lldp: listOf(lldpInterface).describe('Neighbours on the network, by interface.'),
+  networkInterfaces: listOf(networkInterface).describe('Network interfaces of the kernel.'),
+  lldp: listOf(lldpInterface).describe('LLDP neighbours, by interface.'),
   storage: listOf(disk).describe('Disks.'),
   memory: listOf(memoryDevice).describe('Memory modules.'),
   nics: listOf(nic).describe('Network cards.'),
   pciDevices: listOf(pciDevice).describe('PCI functions.'),
 });
 export type ProbeReport = z.output<typeof probeReport>;
-/** What may be left out of a report that is sent. */
+/** A report before defaults are filled in. */
 export type ProbeReportInput = z.input<typeof probeReport>;
 
-/** Body of `POST /register`. Null counts as absent everywhere (Go writes empty lists so); unknown fields are dropped. */
+/** Body of `POST /register`. Null means absent everywhere (Go encodes empty lists as null); unknown fields are dropped. */
 export const registration = z.preprocess(withoutNulls, z.object({ systemUUID: z.string().min(1), data: probeReport }));
 export type Registration = z.output<typeof registration>;
 

@@ -1,7 +1,7 @@
 import type { Server } from '../v1alpha1/server.ts';
 import { isPaused } from './paused.ts';
 
-/** Why an order to erase the disks of a server in Cleanup does not stand any more; undefined while it does. */
+/** The reason for which an erasure order for a server in Cleanup is withdrawn; undefined while the order is valid. */
 export function withdrawalOf(server: Server): string | undefined {
   const claim = server.spec.serverClaimRef;
   if (claim !== undefined) return `spec.serverClaimRef names claim ${claim.namespace}/${claim.name}`;
