@@ -4,7 +4,7 @@ import { readBootMode } from './boot-mode.ts';
 import { readDisks } from './disks.ts';
 import { type Addresses, portsWithCarrier, readInterfaces } from './interfaces.ts';
 import { waitForNeighbours } from './lldp-wait.ts';
-import { machineFiles } from './machine-files.ts';
+import { type MachineFiles, machineFiles } from './machine-files.ts';
 import { readMemoryModules } from './memory-modules.ts';
 import { readNics } from './nics.ts';
 import { readPciDevices } from './pci-devices.ts';
@@ -27,54 +27,62 @@ export interface CollectOptions {
 }
 
 /**
- * Looks at the machine this runs on. Every part is looked at on its own: what cannot be read is left empty and logged,
- * and never takes its neighbours with it.
+ * Reads the hardware inventory of this machine. A section that cannot be read is logged and left empty; the other sections
+ * are not affected.
  */
 export async function collect(options: CollectOptions): Promise<ProbeReport> {
-  const {
+  const { clock, signal, run, addresses = networkInterfaces } = options;
+  const sys = machineFiles(options.sysRoot ?? '/sys');
+  const neighbours = readNeighbours(sys, options);
+  const hardware = await readHardware(sys, options);
+  // Addresses, links and disks last: DHCP, autonegotiation and controllers that scan may have needed the time.
+  const lldp = await neighbours;
+  const udev = machineFiles(options.runRoot ?? '/run');
+  const storage = await readSection('storage', readDisks(sys, udev, { run, signal }), options);
+  const interfaces = await readSection('networkInterfaces', readInterfaces(sys, addresses()), options);
+  const timestamp = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+  return { timestamp, ...hardware, networkInterfaces: interfaces, lldp, storage };
+}
+
+async function readHardware(
+  sys: MachineFiles,
+  options: CollectOptions,
+): Promise<Pick<ProbeReport, 'systemInfo' | 'boot' | 'cpu' | 'memory' | 'nics' | 'pciDevices'>> {
+  const proc = machineFiles(options.procRoot ?? '/proc');
+  const usr = machineFiles(options.usrRoot ?? '/usr');
+  return {
+    systemInfo: await readSystemInfo(sys),
+    boot: await readBootMode(sys),
+    cpu: await readSection('cpu', readProcessors(proc), options),
+    memory: await readSection('memory', readMemoryModules(sys), options),
+    nics: await readSection('nics', readNics(sys, options), options),
+    pciDevices: await readSection('pciDevices', readPciDevices(sys, usr), options),
+  };
+}
+
+function readNeighbours(sys: MachineFiles, options: CollectOptions): Promise<ProbeReport['lldp']> {
+  const { run, clock, signal, log, lldp = { intervalMs: 5_000, budgetMs: 30_000 } } = options;
+  const neighbours = waitForNeighbours({
+    run,
     clock,
     signal,
     log,
-    run,
-    addresses = networkInterfaces,
-    lldp = { intervalMs: 5_000, budgetMs: 30_000 },
-  } = options;
-  const sys = machineFiles(options.sysRoot ?? '/sys');
-  const proc = machineFiles(options.procRoot ?? '/proc');
-  const udev = machineFiles(options.runRoot ?? '/run');
-  const usr = machineFiles(options.usrRoot ?? '/usr');
-  const orNone = <T>(section: string, reading: Promise<T[]>): Promise<T[]> =>
-    reading.catch((error: unknown) => {
-      signal.throwIfAborted();
-      log.warn({ section, error: String(error) }, 'could not read a section; reporting without it');
-      return [];
-    });
+    expectedPorts: () => portsWithCarrier(sys),
+    ...lldp,
+  });
+  return readSection('lldp', neighbours, options);
+}
 
-  const neighbours = orNone(
-    'lldp',
-    waitForNeighbours({ run, clock, signal, log, expectedPorts: () => portsWithCarrier(sys), ...lldp }),
-  );
-  const systemInfo = await readSystemInfo(sys);
-  const boot = await readBootMode(sys);
-  const cpu = await orNone('cpu', readProcessors(proc));
-  const memory = await orNone('memory', readMemoryModules(sys));
-  const nics = await orNone('nics', readNics(sys, { run, signal }));
-  const pciDevices = await orNone('pciDevices', readPciDevices(sys, usr));
-  // Addresses, links and disks last: DHCP, autonegotiation and controllers that scan may have needed the time.
-  const found = await neighbours;
-  const storage = await orNone('storage', readDisks(sys, udev, { run, signal }));
-  const interfaces = await orNone('networkInterfaces', readInterfaces(sys, addresses()));
-  const timestamp = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-  return {
-    timestamp,
-    systemInfo,
-    boot,
-    cpu,
-    networkInterfaces: interfaces,
-    lldp: found,
-    storage,
-    memory,
-    nics,
-    pciDevices,
-  };
+async function readSection<T>(
+  section: string,
+  reading: Promise<T[]>,
+  { signal, log }: Pick<CollectOptions, 'signal' | 'log'>,
+): Promise<T[]> {
+  try {
+    return await reading;
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn({ section, error: String(error) }, 'could not read a section; reporting without it');
+    return [];
+  }
 }

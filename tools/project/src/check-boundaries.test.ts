@@ -7,7 +7,7 @@ const boundaries = {
   'packages/kube/src/cache': ['packages/kube/src/.'],
   'packages/redfish': [],
   'services/operator/src': ['packages/kube', 'packages/redfish', 'services/operator/src'],
-  'services/operator/src/scheduling': [],
+  'services/operator/src/scheduling': ['packages/kube'],
   'services/operator/src/controllers/*': ['packages/kube', 'services/operator/src/.'],
   'tools/simulator': [],
   'test/testenv': ['*'],

@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findBoundaryViolations, type Violation } from './check-boundaries.ts';
 import { findConventionViolations } from './check-conventions.ts';
+import { findBrokenLinks } from './check-links.ts';
+import { findSizeViolations } from './check-sizes.ts';
 import { findRetiredWords } from './check-words.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -36,6 +38,8 @@ const checks: Record<string, () => Promise<string | undefined>> = {
   boundaries: async () => list(findBoundaryViolations(root)),
   conventions: async () => list(findConventionViolations(root)),
   words: async () => list(findRetiredWords(root)),
+  sizes: async () => list(await findSizeViolations(root)),
+  links: async () => list(findBrokenLinks(root)),
   freshness: async () =>
     existsSync(join(root, 'tools/project/src/generate.ts'))
       ? run(process.execPath, [join(root, 'tools/project/src/generate.ts'), '--check'])

@@ -1,14 +1,14 @@
 import { admissionRules } from '@metal/api/admission.ts';
 import { kinds } from '@metal/api/kinds.ts';
-import { startControlPlane } from '@metal/controlplane/control-plane.ts';
+import { startControlPlane, type ControlPlaneOptions } from '@metal/controlplane/control-plane.ts';
 import { createKubeClient } from '@metal/kube/client/client.ts';
 import type { ControlPlane } from '@metal/controlplane/running-control-plane.ts';
 import { installKinds, installAdmissionRules } from '@metal/kube/client/install-kinds.ts';
 
-/** Names the directories of the control planes that test files may use, one file at a time; separated by colons. */
+/** Environment variable with the directories of the control planes in the pool, separated by colons. */
 export const poolVariable = 'METAL_TEST_CONTROL_PLANES';
 
-/** Control planes with the product's kinds and admission rules, for as many test files as run at once. */
+/** One control plane with the product's kinds and admission policies for each concurrent test file. */
 export class ControlPlanePool implements AsyncDisposable {
   readonly #planes: readonly ControlPlane[];
 
@@ -17,7 +17,9 @@ export class ControlPlanePool implements AsyncDisposable {
   }
 
   static async start(size: number): Promise<ControlPlanePool> {
-    const started = await Promise.allSettled(Array.from({ length: size }, startWithKinds));
+    const started = await Promise.allSettled(
+      Array.from({ length: size }, () => startWithKinds({ waitForRoles: true })),
+    );
     const planes = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     const pool = new ControlPlanePool(planes);
     const failed = started.find((result) => result.status === 'rejected');
@@ -35,13 +37,28 @@ export class ControlPlanePool implements AsyncDisposable {
   }
 }
 
-async function startWithKinds(): Promise<ControlPlane> {
-  const plane = await startControlPlane();
+export interface StartWithKindsOptions extends ControlPlaneOptions {
+  /** Installs the product's CRDs. Default: true. */
+  readonly crds?: boolean | undefined;
+  /** Installs the admission policies. Default: as `crds`. */
+  readonly admission?: boolean | undefined;
+  /** Waits for the default roles of the API server. Default: false. */
+  readonly waitForRoles?: boolean | undefined;
+}
+
+/** Starts a control plane and installs the product's kinds and admission policies. */
+export async function startWithKinds({
+  crds = true,
+  admission = crds,
+  waitForRoles = false,
+  ...options
+}: StartWithKindsOptions = {}): Promise<ControlPlane> {
+  const plane = await startControlPlane(options);
   try {
-    await using client = createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'lab' });
-    await installKinds(client, kinds);
-    await installAdmissionRules(client, admissionRules);
-    await plane.rolesReady();
+    await using client = createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'testenv' });
+    if (crds) await installKinds(client, kinds);
+    if (admission) await installAdmissionRules(client, admissionRules);
+    if (waitForRoles) await plane.rolesReady();
     return plane;
   } catch (error) {
     await plane[Symbol.asyncDispose]();

@@ -28,9 +28,9 @@ export const objectRef = () =>
 /** A claim that may be deleted. */
 export const formerClaim = () =>
   z.object({
-    namespace: z.string().describe('Namespace.'),
-    name: z.string().describe('Name.'),
-    uid: z.string().optional().describe('UID.'),
+    namespace: z.string().describe('Namespace of the claim.'),
+    name: z.string().describe('Name of the claim.'),
+    uid: z.string().optional().describe('UID of the claim.'),
   });
 
 /**

@@ -7,7 +7,7 @@ import { diskErasure, erasureModes } from '../wire/erasure.ts';
 
 const spec = z.object({
   serverRef: z
-    .object({ name: z.string().describe('Name.'), uid: z.string().describe('UID.') })
+    .object({ name: z.string().describe('Name of the server.'), uid: z.string().describe('UID of the server.') })
     .describe('Server of the disks.'),
   systemUUID: z.string().describe('UUID of the system, in lower case.'),
   serialNumber: z.string().optional().describe('Serial number of the system.'),
