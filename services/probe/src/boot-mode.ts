@@ -5,7 +5,7 @@ import type { MachineFiles } from './machine-files.ts';
 const secureBootVariable = 'firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c';
 const attributeBytes = 4;
 
-/** How this system was started. */
+/** Firmware boot mode and Secure Boot state. */
 export async function readBootMode(sys: MachineFiles): Promise<NonNullable<ProbeReport['boot']>> {
   const isUefi = (await sys.names('firmware/efi')).length > 0;
   if (!isUefi) return { mode: 'BIOS', secureBoot: 'unsupported' };

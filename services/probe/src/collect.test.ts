@@ -68,7 +68,7 @@ test('interfaces are reported without loopback, tunnels and container bridges', 
   ]);
 });
 
-test('a disk that tells nothing leaves the others whole', async () => {
+test('a disk without attributes does not affect the others', async () => {
   await using root = await rootWith({
     'sys/devices/pci0000:00/0000:00:1f.2/ata1/block/sda/size': '2048\n',
     'sys/devices/pci0000:00/0000:00:1f.2/ata1/block/sda/dev': '8:0\n',
@@ -116,7 +116,7 @@ test('processors are counted by socket', async () => {
   assert.deepEqual(cpu[0]?.capabilities, ['fpu', 'vme']);
 });
 
-test('a card whose driver answers no questions is still reported', async () => {
+test('a card whose driver does not support ethtool is reported', async () => {
   await using root = await rootWith({
     ...port('eth0', true),
     ...port('eth1', true),
@@ -144,7 +144,7 @@ test('a card whose driver answers no questions is still reported', async () => {
   assert.deepEqual([nics[1]?.name, nics[1]?.speed, nics[1]?.firmwareVersion], ['eth1', '', '']);
 });
 
-test('PCI devices get their names from the list of the distribution', async () => {
+test('PCI devices are named after the list of the distribution', async () => {
   await using root = await rootWith({
     'sys/bus/pci/devices/0000:00:03.0/vendor': '0x1af4\n',
     'sys/bus/pci/devices/0000:00:03.0/device': '0x1041\n',
@@ -165,7 +165,7 @@ test('PCI devices get their names from the list of the distribution', async () =
   ]);
 });
 
-test('the maker of the machine is reported as far as it may be read', async () => {
+test('the readable part of the SMBIOS information is reported', async () => {
   await using root = await rootWith({
     'sys/class/dmi/id/sys_vendor': 'QEMU\n',
     'sys/class/dmi/id/bios_version': '1.16\n',
@@ -176,7 +176,7 @@ test('the maker of the machine is reported as far as it may be read', async () =
   assert.equal(systemInfo.biosInformation.version, '1.16');
 });
 
-test('a machine that shows nothing at all still makes a report, stamped with the time', async () => {
+test('a machine without any readable file yields an empty report with a timestamp', async () => {
   await using root = await rootWith({});
   const report = await collect(optionsFor(root.path));
   assert.equal(report.timestamp, '2026-01-02T03:04:05Z');
@@ -186,7 +186,7 @@ test('a machine that shows nothing at all still makes a report, stamped with the
   );
 });
 
-test('a report is stamped with the time of its look, also when the LLDP daemon fails', async () => {
+test('the timestamp of a report is the time of its inventory, also if the LLDP daemon fails', async () => {
   await using root = await rootWith(port('eth0', true));
   const daemonFails: RunProgram = () => Promise.reject(new Error('lldpctl: unable to connect to lldpd'));
   const stamps = [];
@@ -197,7 +197,7 @@ test('a report is stamped with the time of its look, also when the LLDP daemon f
   assert.deepEqual(stamps, ['2026-01-02T00:00:00Z', '2026-01-02T00:00:30Z', '2026-01-02T00:01:00Z']);
 });
 
-test('a disk is reported with its health, and one that smartctl cannot ask with none', async () => {
+test('a disk is reported with its health, which is unknown if smartctl fails', async () => {
   await using root = await rootWith({ 'sys/block/sda/size': '2048', 'sys/block/vda/size': '2048' });
   const run: RunProgram = async (program, parameters) =>
     program === 'smartctl' && parameters.at(-1) === '/dev/sda'
@@ -222,13 +222,13 @@ const firmwares: [string, Record<string, string>, object][] = [
   ['UEFI with Secure Boot on', { [secureBoot]: '\x06\0\0\0\x01' }, { mode: 'UEFI', secureBoot: 'enabled' }],
 ];
 for (const [firmware, files, boot] of firmwares) {
-  test(`a machine that was started by ${firmware} says so`, async () => {
+  test(`the boot mode of a machine with ${firmware} is reported`, async () => {
     await using root = await rootWith(files);
     assert.deepEqual((await collect(optionsFor(root.path))).boot, boot);
   });
 }
 
-test('the machine this runs on can be reported', async () => {
+test('the hardware inventory of this machine is a valid report', async () => {
   const report = await collect({
     clock,
     signal,

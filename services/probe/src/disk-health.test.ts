@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DiskHealth, diskHealthFrom, readDiskHealth } from './disk-health.ts';
 
-/** Excerpts of what smartctl 7.3 prints: the parts that are read, and some of what stands around them. */
+/** Excerpts of the output of smartctl 7.3: the parsed parts and some of their context. */
 const recordings: [string, object, DiskHealth][] = [
   [
     'an NVMe disk',
@@ -59,18 +59,18 @@ const recordings: [string, object, DiskHealth][] = [
   ],
 ];
 for (const [disk, output, health] of recordings) {
-  test(`the health of ${disk} is understood`, () => assert.deepEqual(diskHealthFrom(JSON.stringify(output)), health));
+  test(`the health of ${disk} is parsed`, () => assert.deepEqual(diskHealthFrom(JSON.stringify(output)), health));
 }
 
 const signal = new AbortController().signal;
 
-test('smartctl that fails because the disk fails is believed', async () => {
+test('the output of smartctl counts even if it exits with an error', async () => {
   const run = () =>
     Promise.reject(Object.assign(new Error('exit code 8'), { code: 8, stdout: '{"smart_status":{"passed":false}}' }));
   assert.deepEqual(await readDiskHealth('sda', run, signal), { status: 'failed' });
 });
 
-test('a disk that smartctl hangs on, or that no smartctl can ask, is unknown', async () => {
+test('the health of a disk is unknown if smartctl hangs or fails', async () => {
   const run = () => Promise.reject(new Error('The operation was aborted due to timeout'));
   assert.deepEqual(await readDiskHealth('sda', run, signal), { status: 'unknown' });
 });

@@ -8,7 +8,7 @@ const number = z.number().optional().catch(undefined);
 const part = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.object(shape).partial().optional().catch(undefined);
 
-/** The parts of smartctl's output that every kind of disk shares, and where each kind tells how worn it is. */
+/** The parts of smartctl's output that all disk types share, and the wear indicator of each type. */
 const smartctl = z.object({
   smart_status: part({ passed: z.boolean().optional().catch(undefined) }),
   temperature: part({ current: number }),
@@ -24,14 +24,14 @@ const smartctl = z.object({
   }),
 });
 
-/** Asks the disk how it is. Virtual disks, disks behind some controllers and broken ones give no answer: unknown. */
+/** Reads the SMART health. Unknown for virtual disks, broken disks and disks behind some controllers. */
 export async function readDiskHealth(name: string, run: RunProgram, signal: AbortSignal): Promise<DiskHealth> {
   const output = await run('smartctl', ['-j', '-a', `/dev/${name}`], signal).catch(outputOfFailure);
   signal.throwIfAborted();
   return diskHealthFrom(output);
 }
 
-/** What smartctl knows about a disk is told by its exit code too: a failing disk makes it fail, with its output. */
+/** smartctl exits with an error for a failing disk; its output is valid nevertheless. */
 const outputOfFailure = (error: unknown): string =>
   error instanceof Error && 'stdout' in error && typeof error.stdout === 'string' ? error.stdout : '';
 
@@ -58,7 +58,7 @@ const percentageUsedIn = (attributes: z.output<typeof smartctl>): number | undef
     ?.flatMap(({ table = [] }) => table)
     .find(({ name }) => name === 'Percentage Used Endurance Indicator')?.value;
 
-/** Firmware with a fault tells numbers that nothing can store. */
+/** Faulty firmware reports numbers out of range. */
 const fitsInt32 = (value: number): boolean => Number.isInteger(value) && Math.abs(value) < 2 ** 31;
 
 function parse(text: string): unknown {

@@ -11,10 +11,10 @@ interface Tools {
 }
 
 const sectorBytes = 512;
-/** Block devices made of other block devices, of memory, or of files, and single paths to an NVMe namespace (nvme0c0n1). */
+/** Block devices on top of other block devices, memory or files, and single paths to an NVMe namespace (nvme0c0n1). */
 const notADisk = /^(loop|ram|zram|dm-|md|sr|fd|nbd|drbd|rbd|zd|nvme\d+c)/;
 
-/** Every whole disk. What one disk does not tell is empty in its own entry and nowhere else. */
+/** Every whole disk. A missing attribute is empty in the entry of its disk. */
 export async function readDisks(sys: MachineFiles, udev: MachineFiles, tools: Tools): Promise<Disk[]> {
   const names = (await sys.names('block')).filter((name) => !notADisk.test(name));
   return Promise.all(names.map((name) => readDisk(name, sys, udev, tools)));
@@ -46,11 +46,11 @@ async function readDisk(name: string, sys: MachineFiles, udev: MachineFiles, too
 }
 
 const pageHeaderBytes = 4;
-/** SATA and SAS disks tell their serial number only in the page of the SCSI standard that is made for it. */
+/** SATA and SAS disks report the serial number only in SCSI VPD page 80h. */
 const serialInPage = (page: Uint8Array): string =>
   Buffer.from(page.subarray(pageHeaderBytes)).toString('latin1').replaceAll('\0', '').trim();
 
-/** udev knows the path down to the port; without udev the PCI address has to do. */
+/** udev records the path down to the port; without udev the PCI address is used. */
 async function busPathOf(name: string, pciAddress: string, sys: MachineFiles, udev: MachineFiles): Promise<string> {
   const number = await sys.text(`block/${name}/dev`);
   const recorded = /^E:ID_PATH=(.*)$/m.exec(await udev.text(`udev/data/b${number}`))?.[1];

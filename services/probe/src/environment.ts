@@ -1,4 +1,4 @@
-/** What the probe needs of the world besides HTTP. The clock and the logger of the operator fit as they are. */
+/** Clock, log and programs of the probe. The clock and the logger of the operator have the same shape. */
 export interface ProbeClock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -11,7 +11,7 @@ export interface ProbeLog {
   warn(fields: object, message: string): void;
 }
 
-/** Runs a program and gives back what it printed. Rejects when it cannot be started, fails, or the signal is aborted. */
+/** Runs a program and resolves with its output. Rejects when it cannot be started, fails, or the signal is aborted. */
 export type RunProgram = (program: string, parameters: readonly string[], signal: AbortSignal) => Promise<string>;
 
 export const discardLog: ProbeLog = { info: () => {}, warn: () => {} };

@@ -1,9 +1,9 @@
 import { Agent, fetch } from 'undici';
 
-/** A fetch that trusts the certificates of the given PEM text instead of the well-known ones. */
+/** A fetch that trusts the given CA certificates (PEM) instead of the default ones. */
 export function fetchTrusting(caPem: string): typeof globalThis.fetch {
   const dispatcher = new Agent({ connect: { ca: caPem } });
-  // Node's fetch is this one in another version; the declarations of the two do not know each other.
+  // Node's fetch is another version of this function, with separate type declarations.
   const trusting = fetch as unknown as (input: unknown, init: unknown) => Promise<Response>;
   return (input, init) => trusting(input, { ...init, dispatcher });
 }

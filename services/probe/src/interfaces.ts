@@ -3,7 +3,7 @@ import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import type { MachineFiles } from './machine-files.ts';
 
 type Interface = ProbeReport['networkInterfaces'][number];
-/** Addresses by interface name, as `os.networkInterfaces()` tells them. */
+/** Addresses by interface name, as `os.networkInterfaces()` returns them. */
 export type Addresses = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
 const loopbackFlag = 0x8;
@@ -37,7 +37,7 @@ export async function hasCarrier(name: string, sys: MachineFiles): Promise<boole
   return (state === 'up' || state === 'unknown') && (await sys.text(`class/net/${name}/carrier`)) === '1';
 }
 
-/** Names of real ports with a link: where a neighbour can be expected. */
+/** Names of physical ports with a link, on which an LLDP neighbour is expected. */
 export async function portsWithCarrier(sys: MachineFiles): Promise<string[]> {
   const names = await sys.names('class/net');
   const linked = await Promise.all(

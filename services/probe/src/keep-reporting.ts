@@ -13,12 +13,12 @@ export interface ProbeEnvironment {
   signal: AbortSignal;
 }
 
-/** How often registries that keep reports in memory want to hear from us. Registries with tokens take one report. */
+/** Report interval for registries that keep reports in memory. Registries with tokens accept one report. */
 const refreshIntervalMs = 30_000;
 const idleMs = 2 ** 31 - 1;
 
 /**
- * Reports the machine as the options say: once, or for as long as the signal lets it.
+ * Reports the hardware: once, or until the signal is aborted, according to the options.
  * @throws ProbeError when an answer is final; the signal's reason when aborted.
  */
 export async function keepReporting(config: ProbeConfig, environment: ProbeEnvironment): Promise<void> {
@@ -33,7 +33,7 @@ export async function keepReporting(config: ProbeConfig, environment: ProbeEnvir
       log,
       fetch,
     });
-    log.info({ status, attempts, systemUUID: config.systemUUID }, 'the registry has the report');
+    log.info({ status, attempts, systemUUID: config.systemUUID }, 'the registry accepted the report');
     if (config.once) return;
     await clock.sleep(config.token === undefined ? refreshIntervalMs : idleMs, signal);
   }

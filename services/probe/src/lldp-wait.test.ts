@@ -8,7 +8,7 @@ const withNeighbours = (...ports: string[]) =>
     lldp: { interface: Object.fromEntries(ports.map((port) => [port, { chassis: { leaf: { id: { value: 'x' } } } }])) },
   });
 
-/** Time that passes only by sleeping. */
+/** A clock that advances only in sleep. */
 function steppingClock(): ProbeClock & { pauses: number } {
   let now = 0;
   return {
@@ -41,7 +41,7 @@ async function waitWith(answers: (string | Error)[], expected: string[]) {
   return { pauses: clock.pauses, found: found.map(({ name }) => name) };
 }
 
-test('an answer without neighbours is not believed until the time is over', async () => {
+test('polling continues while there are no neighbours, until the time limit', async () => {
   assert.deepEqual(await waitWith([withNeighbours()], ['eth0']), { pauses: 6, found: [] });
 });
 
@@ -50,7 +50,7 @@ test('waiting ends when every port with a link has a neighbour', async () => {
   assert.deepEqual(await waitWith(answers, ['eth0', 'eth1']), { pauses: 2, found: ['eth0', 'eth1'] });
 });
 
-test('neighbours of some ports are reported when the others stay silent', async () => {
+test('the neighbours of some ports are reported if the other ports have none', async () => {
   assert.deepEqual(await waitWith([withNeighbours('eth0')], ['eth0', 'eth1']), { pauses: 6, found: ['eth0'] });
 });
 
@@ -63,7 +63,7 @@ test('a machine without lldpctl does not wait', async () => {
   assert.deepEqual(await waitWith([missing], ['eth0']), { pauses: 0, found: [] });
 });
 
-test('a daemon that is not up yet is asked again', async () => {
+test('a daemon that is not running yet is polled again', async () => {
   assert.deepEqual(await waitWith([new Error('no connection'), 'not json', withNeighbours('eth0')], ['eth0']), {
     pauses: 2,
     found: ['eth0'],

@@ -6,15 +6,15 @@ export interface LldpOptions {
   clock: ProbeClock;
   signal: AbortSignal;
   log: ProbeLog;
-  /** Ports with a link, asked anew each time because links come up late. */
+  /** Ports with a link, read at each poll because links come up late. */
   expectedPorts: () => Promise<string[]>;
   intervalMs: number;
   budgetMs: number;
 }
 
 /**
- * Asks the LLDP daemon until every port with a link has a neighbour, or the budget is over: switches announce
- * themselves every 30 seconds, so that the first answers are usually empty. A machine without the daemon does not wait.
+ * Polls the LLDP daemon until every port with a link has a neighbour, or the budget is used up: switches announce
+ * themselves every 30 seconds, so the first answers are usually empty. A machine without the daemon does not wait.
  */
 export async function waitForNeighbours(options: LldpOptions): Promise<LldpInterface[]> {
   const { clock, signal, intervalMs, budgetMs } = options;
@@ -37,7 +37,7 @@ async function queryNeighbours({ run, signal, log }: LldpOptions): Promise<LldpI
     const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     log.warn(
       { error: String(error) },
-      absent ? 'lldpctl is not installed; reporting without neighbours' : 'lldpctl gave no usable answer',
+      absent ? 'lldpctl is not installed; reporting without neighbours' : 'lldpctl returned no usable output',
     );
     return absent ? 'absent' : 'unclear';
   }

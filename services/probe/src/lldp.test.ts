@@ -19,7 +19,7 @@ const neighbourIn = (output: unknown) => lldpFrom(output)[0]?.neighbors[0];
 
 const rows: [string, unknown, unknown][] = [
   ['no interface at all', { lldp: {} }, []],
-  ['nothing that makes sense', 'rubbish', []],
+  ['no valid structure', 'rubbish', []],
   ['null', null, []],
   [
     'an object of interfaces',
@@ -42,7 +42,7 @@ for (const [title, output, expected] of rows) {
   test(`lldpctl output with ${title} is read`, () => assert.deepEqual(lldpFrom(output), expected));
 }
 
-test('a neighbour carries what its switch says of itself', () => {
+test('a neighbour has the attributes that its switch announces', () => {
   const leaf = {
     id: { type: 'mac', value: '00:11:22:33:44:55' },
     descr: 'SONiC',
@@ -65,7 +65,7 @@ test('a neighbour carries what its switch says of itself', () => {
   });
 });
 
-test('a switch without a system name is a neighbour too', () => {
+test('a switch without a system name is a neighbour', () => {
   assert.deepEqual(neighbourIn(oneNeighbour({ id: { type: 'mac', value: 'aa' }, descr: 'dumb' })), {
     ...none,
     chassisId: 'aa',
@@ -88,8 +88,8 @@ test('several switches on one port are several neighbours', () => {
 
 const vlans: [string, unknown, string][] = [
   ['the only one', { 'vlan-id': 7 }, '7'],
-  ["the one that is the port's own", [{ 'vlan-id': '1' }, { 'vlan-id': '2', pvid: true }], '2'],
-  ["the first when none is the port's own", [{ 'vlan-id': '3' }, { 'vlan-id': '4' }], '3'],
+  ['the PVID of the port', [{ 'vlan-id': '1' }, { 'vlan-id': '2', pvid: true }], '2'],
+  ['the first one without a PVID', [{ 'vlan-id': '3' }, { 'vlan-id': '4' }], '3'],
   ['none', undefined, ''],
 ];
 for (const [title, vlan, expected] of vlans) {
@@ -97,7 +97,7 @@ for (const [title, vlan, expected] of vlans) {
     assert.equal(neighbourIn(oneNeighbour({ a: {} }, { vlan }))?.vlanId, expected));
 }
 
-test('a single management address and a single capability need no list', () => {
+test('a single management address and a single capability are parsed without a list', () => {
   const neighbour = neighbourIn(
     oneNeighbour({ a: { 'mgmt-ip': '10.1.1.1', capability: { type: 'Bridge', enabled: true } } }),
   );
@@ -105,7 +105,7 @@ test('a single management address and a single capability need no list', () => {
   assert.deepEqual(neighbour?.capabilities, ['Bridge']);
 });
 
-test('what a switch leaves out is empty, and takes nothing else along', () => {
+test('a missing attribute is empty, and the others are kept', () => {
   const partial: [unknown, object][] = [
     [{ chassis: { leaf1: { id: { type: 'mac', value: 'aa' } } } }, { systemName: 'leaf1', chassisId: 'aa' }],
     [

@@ -4,8 +4,8 @@ export type LldpInterface = ProbeReport['lldp'][number];
 export type LldpNeighbour = NonNullable<LldpInterface['neighbors']>[number];
 
 /**
- * Neighbours from the output of `lldpctl -f json`. Its shape depends on how many there are of each thing: lists of one
- * become the thing itself, and named things become keys. Whatever is not understood is left out.
+ * Neighbours from the output of `lldpctl -f json`. Its shape depends on the number of items: a list of one becomes the item
+ * itself, and named items become keys. Unknown parts are ignored.
  */
 export function lldpFrom(output: unknown): LldpInterface[] {
   return entriesOf(at(output, 'lldp', 'interface')).map(([name, port]) => ({ name, neighbors: neighboursOf(port) }));
@@ -13,7 +13,7 @@ export function lldpFrom(output: unknown): LldpInterface[] {
 
 function neighboursOf(port: unknown): LldpNeighbour[] {
   const chassis = at(port, 'chassis');
-  // A chassis that sends no system name is not keyed by one.
+  // A chassis without a system name has no key.
   if (isRecord(chassis) && isRecord(chassis.id)) return [neighbourOf('', chassis, port)];
   return entriesOf(chassis).map(([systemName, details]) => neighbourOf(systemName, details, port));
 }
@@ -37,13 +37,13 @@ const capabilitiesOf = (chassis: unknown): string[] =>
     .map((capability) => text(at(capability, 'type')))
     .filter((type) => type !== '');
 
-/** The port's own VLAN if it says which; else the first. */
+/** The VLAN that is marked as the PVID, else the first one. */
 function vlanOf(port: unknown): string {
   const vlans = listOf(at(port, 'vlan'));
   return text(at(vlans.find((vlan) => at(vlan, 'pvid') === true) ?? vlans[0], 'vlan-id'));
 }
 
-/** Named things: one object keyed by name, or a list of objects with one key each. */
+/** Named items: one object keyed by name, or a list of objects with one key each. */
 function entriesOf(value: unknown): [string, unknown][] {
   return listOf(value).flatMap((part) => (isRecord(part) ? Object.entries(part) : []));
 }

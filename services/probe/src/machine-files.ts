@@ -1,14 +1,14 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The kernel's view of the machine as files. What is missing or unreadable reads as empty: hardware differs. */
+/** Files of sysfs and procfs. A missing or unreadable file is empty, because hardware differs. */
 export interface MachineFiles {
-  /** Trimmed text, '' when there is none. */
+  /** Trimmed text; '' for a missing file. */
   text(path: string): Promise<string>;
   number(path: string): Promise<number>;
   bytes(path: string): Promise<Uint8Array>;
   names(directory: string): Promise<string[]>;
-  /** Target of a symbolic link, '' when there is none. */
+  /** Target of a symbolic link; '' for a missing link. */
   link(path: string): Promise<string>;
 }
 
@@ -34,7 +34,7 @@ export function machineFiles(root: string): MachineFiles {
   };
 }
 
-/** The last PCI address on a sysfs path, '' when the device does not hang on PCI. */
+/** The last PCI address in a sysfs path; '' for a device that is not on PCI. */
 export function pciAddressIn(path: string): string {
   return path.match(/[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]/g)?.at(-1) ?? '';
 }

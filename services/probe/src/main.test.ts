@@ -78,14 +78,14 @@ const invalidFlags: [string, string[], RegExp][] = [
   ],
 ];
 for (const [title, parameters, message] of invalidFlags) {
-  test(`the command refuses ${title} with exit code 2`, async () => {
+  test(`the command rejects ${title} with exit code 2`, async () => {
     const { code, problems } = await probe(...parameters);
     assert.equal(code, 2);
     assert.match(problems, message);
   });
 }
 
-test('the command explains itself', async () => {
+test('the command prints its help', async () => {
   const { code, output } = await probe('--help');
   assert.equal(code, 0);
   for (const flag of [

@@ -26,7 +26,7 @@ function memoryDevice(
   return Buffer.concat([area.subarray(0, length), Buffer.from(`${strings.join('\0')}\0\0`, 'latin1')]);
 }
 
-test('a module is read with its place, maker and size', () => {
+test('a module is read with its slot, manufacturer and size', () => {
   const [module] = memoryModulesFrom(memoryDevice({}, 'DIMM_A1', 'Bank 0', 'Micron'));
   assert.equal(module?.size, 16 * 2 ** 30);
   assert.deepEqual(
@@ -44,14 +44,14 @@ const sizes: [string, Fields, number[]][] = [
   ['a structure of another type', { type: 4 }, []],
 ];
 for (const [title, fields, expected] of sizes) {
-  test(`${title} is understood`, () =>
+  test(`${title} is parsed`, () =>
     assert.deepEqual(
       memoryModulesFrom(memoryDevice(fields, 'A')).map(({ size }) => size),
       expected,
     ));
 }
 
-test('a damaged table gives what stands before the damage', () => {
+test('a damaged table yields the modules before the damage', () => {
   const table = Buffer.concat([memoryDevice({}, 'A1'), Buffer.from([17, 2, 0, 0]), memoryDevice({}, 'A2')]);
   assert.deepEqual(
     memoryModulesFrom(table).map(({ deviceLocator }) => deviceLocator),

@@ -6,12 +6,12 @@ type MemoryModule = ProbeReport['memory'][number];
 const memoryDevice = 17;
 const endOfTable = 127;
 
-/** Every populated memory slot, from the SMBIOS table. Readable for root only. */
+/** Every populated memory slot, from the SMBIOS table, which only root can read. */
 export async function readMemoryModules(sys: MachineFiles): Promise<MemoryModule[]> {
   return memoryModulesFrom(await sys.bytes('firmware/dmi/tables/DMI'));
 }
 
-/** @param table The raw SMBIOS structure table; a damaged one gives what was readable up to the damage. */
+/** @param table The raw SMBIOS structure table. A damaged table yields the modules before the damage. */
 export function memoryModulesFrom(table: Uint8Array): MemoryModule[] {
   return [...structuresIn(Buffer.from(table))]
     .filter(({ type }) => type === memoryDevice)
@@ -63,7 +63,7 @@ function moduleOf({ area, strings }: Structure): MemoryModule {
   };
 }
 
-/** The small field counts MiB, or KiB when its top bit is set; 0x7fff refers to the large field, 0xffff is unknown. */
+/** The small field is in MiB, or in KiB if its top bit is set; 0x7fff refers to the large field, 0xffff is unknown. */
 function sizeInBytes(small: number, large: number): number {
   if (small === 0xffff) return 0;
   if (small === 0x7fff) return (large & 0x7fffffff) * 1_048_576;

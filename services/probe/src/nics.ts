@@ -8,7 +8,7 @@ interface Tools {
   signal: AbortSignal;
 }
 
-/** Network cards. What `ethtool` cannot tell about one port, or at all, stays empty there. */
+/** Network cards. Attributes that `ethtool` cannot read are empty. */
 export async function readNics(sys: MachineFiles, tools: Tools): Promise<Nic[]> {
   const names = await sys.names('class/net');
   const devices = await Promise.all(names.map((name) => sys.link(`class/net/${name}/device`)));
@@ -31,7 +31,7 @@ async function readNic(name: string, sys: MachineFiles, { run, signal }: Tools):
   };
 }
 
-/** The words behind a label; ethtool continues long lists on indented lines without a label. */
+/** The values after a label; ethtool continues long lists on indented lines without a label. */
 function valuesAfter(label: string, output: string): string[] {
   const lines = output.split('\n');
   const start = lines.findIndex((line) => line.trim().startsWith(`${label}:`));

@@ -15,7 +15,7 @@ export interface ProbeFlags {
   lldpSyncDuration: string;
 }
 
-/** What a run of the probe is told from outside. */
+/** Configuration of one run of the probe. */
 export interface ProbeConfig {
   registryUrl: string;
   systemUUID: string;
@@ -42,18 +42,18 @@ export function probeCommand(): Command {
     .description('Reports the hardware of this machine to the registry of the operator.')
     .option('--registry-url <url>', 'base URL of the registry (required)', '')
     .option('--server-uuid <uuid>', 'system UUID under which the machine reports (required)', '')
-    .option('--token-file <file>', 'file with the token of this boot; without one the registry has to accept anybody')
-    .option('--ca-file <file>', 'certificates (PEM) that an https registry is verified against')
-    .option('--description <file>', 'report what this JSON file says instead of looking at the machine')
-    .option('--once', 'end as soon as the report is accepted')
-    .option('--duration <duration>', 'first pause between attempts; later pauses double, up to a minute', '5s')
+    .option(
+      '--token-file <file>',
+      'file with the token of this boot; required unless the registry accepts reports without a token',
+    )
+    .option('--ca-file <file>', 'CA certificates (PEM) that an https registry is verified against')
+    .option('--description <file>', 'report the contents of this JSON file instead of the hardware inventory')
+    .option('--once', 'exit after the report is accepted')
+    .option('--duration <duration>', 'first pause between attempts; doubled after each attempt, up to one minute', '5s')
     .option('--registry-client-timeout <duration>', 'deadline of one attempt', '5s')
-    .option('--lldp-sync-interval <duration>', 'pause between questions to the LLDP daemon', '5s')
-    .option('--lldp-sync-duration <duration>', 'how long to wait for neighbours on ports with a link', '30s')
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 reported, 1 not reported (the last line says why), 2 the options make no sense.',
-    );
+    .option('--lldp-sync-interval <duration>', 'pause between polls of the LLDP daemon', '5s')
+    .option('--lldp-sync-duration <duration>', 'maximum wait for neighbours on ports with a link', '30s')
+    .addHelpText('after', '\nExit codes: 0 reported, 1 not reported (see the last log line), 2 invalid options.');
   for (const flag of loggingOfEarlierReleases)
     command.option(`${flag} [value]`, 'accepted for compatibility, without effect');
   return command;
@@ -61,11 +61,11 @@ export function probeCommand(): Command {
 
 export interface Reading {
   command?: Command;
-  /** Where the files are that options name. Throws for those that are not there. */
+  /** Reads a file that an option names. Throws if it does not exist. */
   readFile?: (path: string) => string;
 }
 
-/** Flags in the manner of Go: one dash will do. @throws Error naming the option, what was found and what to do. */
+/** Accepts flags with one dash, as in Go. @throws Error with the option, the value found and the remedy. */
 export function readProbeConfig(
   argv: readonly string[],
   { command = probeCommand(), readFile = (path) => readFileSync(path, 'utf8') }: Reading = {},
@@ -101,7 +101,7 @@ function optionalFile(name: string, path: string | undefined, readFile: (path: s
   try {
     return readFile(path);
   } catch (cause) {
-    throw new Error(`--${name}: cannot read ${path}; give a readable file or leave the option out`, { cause });
+    throw new Error(`--${name}: cannot read ${path}; specify a readable file or omit the option`, { cause });
   }
 }
 

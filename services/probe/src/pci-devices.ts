@@ -3,10 +3,10 @@ import type { MachineFiles } from './machine-files.ts';
 
 type PciDevice = ProbeReport['pciDevices'][number];
 
-/** Places where distributions keep the list of PCI vendors and products. */
+/** Paths of the list of PCI vendors and products in distributions. */
 const nameLists = ['share/hwdata/pci.ids', 'share/misc/pci.ids'];
 
-/** Every PCI function, with names where the system has a list of them. */
+/** Every PCI function, with names if the system has the list. */
 export async function readPciDevices(sys: MachineFiles, usr: MachineFiles): Promise<PciDevice[]> {
   const addresses = await sys.names('bus/pci/devices');
   const devices = await Promise.all(addresses.map((address) => readPciDevice(address, sys)));
@@ -28,7 +28,7 @@ async function readPciDevice(address: string, sys: MachineFiles) {
 
 type Ids = Pick<PciDevice, 'vendorID' | 'productID'>;
 
-/** Vendors start in the first column of the list, their products behind one tab. */
+/** In the list, vendors start in the first column and their products after one tab. */
 function pciNames(list: string, wanted: readonly Ids[]): (device: Ids) => { vendor: string; product: string } {
   const vendors = new Set(wanted.map(({ vendorID }) => vendorID));
   const names = new Map<string, string>();

@@ -4,7 +4,7 @@ import type { MachineFiles } from './machine-files.ts';
 type Processor = ProbeReport['cpu'][number];
 type Fields = ReadonlyMap<string, string>;
 
-/** One entry per socket. Architectures that do not tell sockets apart count as one. */
+/** One entry per socket. An architecture without socket numbers has one entry. */
 export async function readProcessors(proc: MachineFiles): Promise<Processor[]> {
   return processorsFrom(await proc.text('cpuinfo'));
 }

@@ -3,7 +3,7 @@ import { ProbeError, type ProbeErrorCode } from './errors.ts';
 export interface Registration {
   /** Base URL of the registry. */
   registryUrl: string;
-  /** JSON text; the same bytes on every attempt, so that the registry knows a repetition from a contradiction. */
+  /** JSON text; the same bytes at each attempt, so that the registry distinguishes a retry from a different report. */
   body: string;
   token: string | undefined;
   attemptTimeoutMs: number;
@@ -11,26 +11,26 @@ export interface Registration {
   signal: AbortSignal;
 }
 
-/** Answers that more attempts cannot change. */
+/** Answers that a retry cannot change. */
 const finalErrors: Readonly<Record<number, { code: ProbeErrorCode; advice: string }>> = {
   400: {
     code: 'ReportInvalid',
-    advice: 'the registry does not understand this report; are probe and operator of the same release?',
+    advice: 'the registry cannot parse this report; use probe and operator of the same release',
   },
-  401: { code: 'TokenMissing', advice: 'the registry wants the token of this boot; pass --token-file' },
+  401: { code: 'TokenMissing', advice: 'the registry requires the token of this boot; pass --token-file' },
   403: {
     code: 'TokenRefused',
-    advice: 'the token is not, or no longer, valid for this server; the next discovery boot brings a new one',
+    advice: 'the token is not, or no longer, valid for this server; the next discovery boot uses a new one',
   },
   409: {
     code: 'ReportedDifferently',
-    advice: 'another report was stored for this boot before; the next discovery boot may report again',
+    advice: 'the registry has stored a different report for this boot; the next discovery boot can report again',
   },
-  413: { code: 'ReportTooBig', advice: 'the report is bigger than the registry accepts' },
+  413: { code: 'ReportTooBig', advice: 'the report is larger than the registry accepts' },
 };
 
 /**
- * One attempt to hand in the report.
+ * One attempt to send the report.
  * @throws ProbeError, with retry class `blocked` when the answer is final.
  */
 export async function register(registration: Registration): Promise<number> {
@@ -71,7 +71,7 @@ function errorFor(status: number, text: string): ProbeError {
   return new ProbeError({ code: final.code, retry: 'blocked', status, message: `${final.advice} (${answer})` });
 }
 
-/** fetch hides the interesting part, such as ECONNREFUSED, in the cause. */
+/** fetch puts the system error, such as ECONNREFUSED, into the cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const inner = error.cause instanceof Error ? error.cause.message : '';

@@ -15,7 +15,7 @@ interface ReceivedRequest {
   body: string;
 }
 
-/** A registry that gives the answers one after the other, and the last one for ever. 0 hangs up without one. */
+/** A registry that sends the answers in turn, then repeats the last one. 0 closes the connection without an answer. */
 async function registryThatAnswers(
   ...answers: number[]
 ): Promise<AsyncDisposable & { url: string; received: ReceivedRequest[] }> {
@@ -68,7 +68,7 @@ const optionsFor = (registryUrl: string, clock: ProbeClock, more: Partial<ProbeO
   ...more,
 });
 
-test('a report is handed in with its token and the UUID in lower case', async () => {
+test('a report is sent with its token and the UUID in lower case', async () => {
   await using registry = await registryThatAnswers(201);
   assert.deepEqual(await runProbe(optionsFor(`${registry.url}/`, steppingClock())), { status: 201, attempts: 1 });
   const [received] = registry.received;
@@ -80,12 +80,12 @@ test('a report is handed in with its token and the UUID in lower case', async ()
   });
 });
 
-test('a report that was known already counts as accepted', async () => {
+test('a report that was stored before is accepted', async () => {
   await using registry = await registryThatAnswers(200);
   assert.equal((await runProbe(optionsFor(registry.url, steppingClock()))).status, 200);
 });
 
-test('a registry that is not ready is asked again with growing pauses and the same bytes', async () => {
+test('a report is retried with growing pauses and the same bytes while the registry is not ready', async () => {
   await using registry = await registryThatAnswers(0, 503, 404, 429, 201);
   const clock = steppingClock();
   assert.equal((await runProbe(optionsFor(registry.url, clock))).attempts, 5);
@@ -93,7 +93,7 @@ test('a registry that is not ready is asked again with growing pauses and the sa
   assert.equal(new Set(registry.received.map(({ body }) => body)).size, 1);
 });
 
-test('pauses are spread by chance and never longer than a minute', async () => {
+test('pauses are jittered and never longer than one minute', async () => {
   await using registry = await registryThatAnswers(...Array.from({ length: 9 }, () => 500), 201);
   const clock = steppingClock();
   await runProbe(optionsFor(registry.url, clock, { random: () => 0 }));
@@ -121,11 +121,11 @@ for (const [status, code] of finalAnswers) {
   });
 }
 
-test('the time limit ends the attempts and tells the last reason', async () => {
+test('the time limit ends the attempts with the last error', async () => {
   const nobody = 'http://127.0.0.1:1';
   await assert.rejects(runProbe(optionsFor(nobody, steppingClock(), { timeoutMs: 10_000 })), {
     code: 'DeadlinePassed',
-    message: /after 4 attempts; last: no answer from http:\/\/127.0.0.1:1\/register/,
+    message: /after 4 attempts; last error: no answer from http:\/\/127.0.0.1:1\/register/,
   });
 });
 
@@ -137,7 +137,7 @@ test('a stop signal ends the attempts at once', async () => {
   });
 });
 
-test('the machine is looked at once, however many attempts it takes', async () => {
+test('the hardware is read once, independent of the number of attempts', async () => {
   await using registry = await registryThatAnswers(500, 500, 201);
   let collected = 0;
   const collectReport = async () => {

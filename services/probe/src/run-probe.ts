@@ -6,27 +6,27 @@ import { type ProbeClock, type ProbeLog, discardLog } from './environment.ts';
 export interface ProbeOptions {
   registryUrl: string;
   systemUUID: string;
-  /** Token of this boot; left out for registries that ask for none. */
+  /** Token of this boot; omitted for registries that require none. */
   token?: string | undefined;
-  /** What to report, or how to find out. Asked once; the same bytes are sent until they are accepted. */
+  /** The report, or a function that makes it. Called once; the same bytes are sent until they are accepted. */
   report: ProbeReport | ((signal: AbortSignal) => Promise<ProbeReport>);
   clock: ProbeClock;
   signal: AbortSignal;
-  /** Between 0 and 1; spreads the attempts of a rack that was switched on at once. */
+  /** Between 0 and 1; jitter for machines that are powered on at the same time. */
   random?: (() => number) | undefined;
   log?: ProbeLog | undefined;
-  /** Gives up after this long; left out, only the signal ends it. */
+  /** Time limit. Default: none, only the signal ends the attempts. */
   timeoutMs?: number | undefined;
-  /** First pause between attempts; later ones double, up to a minute. */
+  /** First pause between attempts; doubled after each attempt, up to one minute. */
   retryDelayMs?: number | undefined;
   /** Deadline of one HTTP attempt, in wall-clock time. */
   attemptTimeoutMs?: number | undefined;
-  /** Carries the trust settings; `fetchTrusting` makes one for a private CA. */
+  /** Has the trust settings; `fetchTrusting` makes one for a private CA. */
   fetch?: typeof globalThis.fetch | undefined;
 }
 
 export interface Accepted {
-  /** 201: stored. 200: the same report had been stored before. */
+  /** 201: stored. 200: the same report was stored before. */
   readonly status: number;
   readonly attempts: number;
 }
@@ -34,9 +34,9 @@ export interface Accepted {
 const maxPauseMs = 60_000;
 
 /**
- * Reports a machine to the registry and comes back when the report is accepted. Failures are tried again with growing,
- * jittered pauses until an answer is final.
- * @throws ProbeError when an answer is final or the time is over; the signal's reason when aborted.
+ * Reports a machine to the registry and resolves when the report is accepted. Failures are retried with growing, jittered
+ * pauses until an answer is final.
+ * @throws ProbeError when an answer is final or the time limit is reached; the signal's reason when aborted.
  */
 export async function runProbe(options: ProbeOptions): Promise<Accepted> {
   const { clock, signal, report } = options;
@@ -51,7 +51,7 @@ export async function runProbe(options: ProbeOptions): Promise<Accepted> {
     if (clock.now() + pauseMs - startedAt > (options.timeoutMs ?? Infinity)) throw deadlinePassed(outcome, attempt);
     (options.log ?? discardLog).warn(
       { code: outcome.code, attempt, pauseMs: Math.round(pauseMs) },
-      `not accepted yet: ${outcome.message}`,
+      `report not accepted, retrying: ${outcome.message}`,
     );
     await clock.sleep(pauseMs, signal);
   }
@@ -68,7 +68,7 @@ async function tryOnce(options: ProbeOptions, body: string): Promise<number | Pr
   }
 }
 
-/** Between half and all of the doubled pause, so that machines that failed together do not come back together. */
+/** Between half and all of the doubled pause, so that machines that failed together do not retry together. */
 function pauseAfter(attempt: number, { retryDelayMs = 1_000, random = Math.random }: ProbeOptions): number {
   const fullMs = Math.min(retryDelayMs * 2 ** (attempt - 1), maxPauseMs);
   return fullMs * (0.5 + random() / 2);
@@ -78,6 +78,6 @@ const deadlinePassed = (cause: ProbeError, attempts: number): ProbeError =>
   new ProbeError({
     code: 'DeadlinePassed',
     retry: 'later',
-    message: `gave up after ${attempts} attempts; last: ${cause.message}`,
+    message: `gave up after ${attempts} attempts; last error: ${cause.message}`,
     cause,
   });

@@ -5,7 +5,7 @@ import type { ProbeClock, RunProgram } from './environment.ts';
 
 const deadlineMs = 10_000;
 
-/** Programs of the machine, none for longer than ten seconds. */
+/** Runs a program for at most ten seconds. */
 export const runProgram: RunProgram = async (program, parameters, signal) => {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
   const { stdout } = await promisify(execFile)(program, [...parameters], { signal: limit, maxBuffer: 16 * 1_048_576 });

@@ -1,7 +1,7 @@
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import type { MachineFiles } from './machine-files.ts';
 
-/** Who made the machine and what it calls itself. Serial numbers and the UUID are readable for root only. */
+/** SMBIOS information. Only root can read serial numbers and the UUID. */
 export async function readSystemInfo(sys: MachineFiles): Promise<ProbeReport['systemInfo']> {
   const dmi = (name: string) => sys.text(`class/dmi/id/${name}`);
   return {

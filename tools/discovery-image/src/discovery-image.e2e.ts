@@ -230,7 +230,7 @@ test('a machine that boots kernel and initrd reports what it was built of, and i
   for (const line of [
     /Discovery system [0-9a-f]{12}/,
     new RegExp(`eth0 +${mac} +link up +10.0.2.15`),
-    /the registry has the report/,
+    /the registry accepted the report/,
     /Power button/,
   ])
     assert.match(text, line);

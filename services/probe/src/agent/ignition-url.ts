@@ -1,4 +1,4 @@
-/** Parameters of the kernel: the last one of a name counts. Quotes hold spaces together, as the kernel reads them. */
+/** Kernel parameters by name. The last one of a name takes effect; quotes protect spaces, as in the kernel. */
 export function kernelParameters(commandLine: string): ReadonlyMap<string, string> {
   const parameters = commandLine.match(/(?:"[^"]*"|[^\s"])+/g) ?? [];
   return new Map(parameters.map((parameter) => parameterIn(parameter.replaceAll('"', ''))));
@@ -10,8 +10,8 @@ function parameterIn(parameter: string): [string, string] {
 }
 
 /**
- * Where this boot's ignition is: the kernel command line says it, or lies beside the boot file that DHCP named when
- * firmware started us over HTTP without one. Undefined as long as neither tells.
+ * URL of the ignition of this boot: from the kernel command line, or else beside the boot file of the DHCP lease, for firmware
+ * that starts this system over HTTP without a command line. Undefined if neither is known.
  */
 export function ignitionUrl(commandLine: string, bootFiles: readonly string[]): string | undefined {
   const configured = kernelParameters(commandLine).get('ignition.config.url');

@@ -3,7 +3,7 @@ import { machineFiles } from '../machine-files.ts';
 import { machineClock, runProgram } from '../run-program.ts';
 import { runAgent } from './run-agent.ts';
 
-/** Entry of the discovery image: it is given nothing, and finds everything on the machine. */
+/** Entry point of the discovery image. It takes no arguments and reads everything from the machine. */
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const stop = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const)
@@ -24,6 +24,6 @@ try {
   });
 } catch (error) {
   if (!stop.signal.aborted)
-    print(`The agent ended: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    print(`The agent failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   process.exitCode = 1;
 }

@@ -15,7 +15,7 @@ const token = file('/etc/metalprobe/token', 'data:,the%2Dtoken%0A');
 const ignitionWith = (units: object[], files: object[] = [token], more: object = {}) =>
   JSON.stringify({ ignition: { version: '3.2.0', ...more }, storage: { files }, systemd: { units } });
 
-test('flags and token are those of the unit that the ignition enables', () => {
+test('flags and token come from the unit that the ignition enables', () => {
   const orders = ordersFrom(ignitionWith([{ name: 'other.service' }, unitWith(`/usr/bin/metalprobe ${flags}`)]), '');
   assert.deepEqual(
     [orders.registryUrl, orders.systemUUID, orders.token, orders.caPem, orders.lldp.budgetMs],
@@ -23,7 +23,7 @@ test('flags and token are those of the unit that the ignition enables', () => {
   );
 });
 
-test('a probe that the template starts in a container is understood, on several lines and with quotes', () => {
+test('a unit that starts the probe in a container is parsed, with line continuations and quotes', () => {
   const execStart =
     '/usr/bin/nerdctl run --rm \\\n  --privileged registry.test/probe:1 "-registry-url=http://r.test" --server-uuid U1';
   const orders = ordersFrom(ignitionWith([unitWith(execStart)]), '');
@@ -31,7 +31,7 @@ test('a probe that the template starts in a container is understood, on several 
 });
 
 const packed = `data:;base64,${gzipSync('packed-token').toString('base64')}`;
-test('content that Butane has packed is unpacked', () => {
+test('content that Butane has compressed is decompressed', () => {
   const orders = ordersFrom(
     ignitionWith([unitWith(`metalprobe ${flags}`)], [file('/etc/metalprobe/token', packed, 'gzip')]),
     '',
@@ -39,7 +39,7 @@ test('content that Butane has packed is unpacked', () => {
   assert.equal(orders.token, 'packed-token');
 });
 
-test('the registry is trusted by the certificates that the ignition names, and before them by those of the unit', () => {
+test('the CA file of the unit takes precedence over the certificate authorities of the ignition', () => {
   const security = { tls: { certificateAuthorities: [{ source: 'data:,GENERAL' }] } };
   const units = [unitWith(`metalprobe ${flags} --ca-file=/etc/ca.pem`)];
   const named = ordersFrom(ignitionWith([unitWith(`metalprobe ${flags}`)], [token], { security }), '');
@@ -47,21 +47,21 @@ test('the registry is trusted by the certificates that the ignition names, and b
   assert.deepEqual([named.caPem, own.caPem], ['GENERAL', 'OWN']);
 });
 
-test('the kernel command line has the last word about flags', () => {
+test('the kernel command line overrides flags', () => {
   const commandLine = 'console=ttyS0 metalprobe.lldp-sync-duration=2s quiet';
   assert.equal(ordersFrom(ignitionWith([unitWith(`metalprobe ${flags}`)]), commandLine).lldp.budgetMs, 2_000);
 });
 
 const invalidOrders: [string, string, RegExp][] = [
-  ['that is no JSON', '<html>', /JSON/],
+  ['that is not JSON', '<html>', /JSON/],
   ['without the unit', ignitionWith([]), /enables no unit metalprobe.service/],
   ['whose unit is not enabled', ignitionWith([unitWith(flags, false)]), /enables no unit/],
   ['whose unit starts something else', ignitionWith([unitWith('/bin/true')]), /no --registry-url/],
   ['without the token file', ignitionWith([unitWith(flags)], []), /cannot read \/etc\/metalprobe\/token/],
-  ['whose flags nobody knows', ignitionWith([unitWith(`${flags} --what`)]), /unknown option/],
+  ['with an unknown flag', ignitionWith([unitWith(`${flags} --what`)]), /unknown option/],
 ];
 for (const [what, text, message] of invalidOrders) {
-  test(`an ignition ${what} is refused with the reason`, () => assert.throws(() => ordersFrom(text, ''), message));
+  test(`an ignition ${what} is rejected with the reason`, () => assert.throws(() => ordersFrom(text, ''), message));
 }
 
 const sources: [string, string, string[], string | undefined][] = [
@@ -72,7 +72,7 @@ const sources: [string, string, string[], string | undefined][] = [
     'http://b.test/boot/t/ignition',
   ],
   [
-    'the place of the boot file',
+    'the directory of the boot file',
     'console=ttyS0',
     ['http://b.test/boot/t/discovery.efi'],
     'http://b.test/boot/t/ignition',
@@ -86,10 +86,10 @@ const sources: [string, string, string[], string | undefined][] = [
   ['no TFTP path', '', ['undionly.kpxe', ''], undefined],
 ];
 for (const [source, commandLine, bootFiles, url] of sources) {
-  test(`orders are looked for at ${source}`, () => assert.equal(ignitionUrl(commandLine, bootFiles), url));
+  test(`orders are fetched from ${source}`, () => assert.equal(ignitionUrl(commandLine, bootFiles), url));
 }
 
-test('kernel parameters may be quoted, and the last of a name counts', () => {
+test('kernel parameters may be quoted, and the last one of a name takes effect', () => {
   const parameters = kernelParameters('a=1 b="x y" quiet a=2');
   assert.deepEqual([parameters.get('a'), parameters.get('b'), parameters.get('quiet')], ['2', 'x y', '']);
 });
@@ -97,7 +97,7 @@ test('kernel parameters may be quoted, and the last of a name counts', () => {
 const order = { attempt: 1, mode: 'Clear', disks: [{ serial: 'S1', sizeBytes: 1_000 }] };
 const orderFile = (text: string) => file('/etc/metalprobe/erasure.json', `data:,${encodeURIComponent(text)}`);
 
-test('an order to erase disks comes with the flags', () => {
+test('an erasure order is read together with the flags', () => {
   const units = [unitWith(`metalprobe ${flags}`)];
   assert.equal(ordersFrom(ignitionWith(units), '').erasure, undefined);
   const { erasure, registryUrl } = ordersFrom(ignitionWith(units, [token, orderFile(JSON.stringify(order))]), '');
@@ -107,7 +107,7 @@ test('an order to erase disks comes with the flags', () => {
   );
 });
 
-test('an order that is only half understood is none at all', () => {
+test('an order with an invalid part is rejected as a whole', () => {
   const units = [unitWith(`metalprobe ${flags}`)];
   const wrong = JSON.stringify({ ...order, mode: 'Everything' });
   assert.throws(() => ordersFrom(ignitionWith(units, [token, orderFile(wrong)]), ''), { code: 'OrderInvalid' });

@@ -27,7 +27,7 @@ const ignition = z.object({
 });
 type Ignition = z.output<typeof ignition>;
 
-/** What the agent is to do: report the machine, or erase disks and report that. */
+/** The task of the agent: report the hardware, or erase disks and report the results. */
 export interface Orders extends ProbeConfig {
   readonly erasure: ErasureOrder | undefined;
 }
@@ -36,9 +36,9 @@ const unitName = 'metalprobe.service';
 const flagPrefix = 'metalprobe.';
 
 /**
- * What the ignition wants of the probe: the flags of its enabled unit, with the files that they name taken from the
- * ignition itself, and the order to erase disks if there is one. `metalprobe.FLAG=VALUE` on the kernel command line is one more flag, and the last one counts.
- * @throws Error saying what is missing.
+ * The task in the ignition: the flags of the enabled probe unit, with the contents of the files that they name, and the
+ * erasure order if there is one. `metalprobe.FLAG=VALUE` on the kernel command line overrides a flag.
+ * @throws Error with the missing part.
  */
 export function ordersFrom(text: string, commandLine: string): Orders {
   const parsed = ignition.parse(JSON.parse(text));
@@ -61,7 +61,7 @@ function flagsOf({ systemd }: Ignition): string[] {
   const unit = systemd?.units?.find(({ name, enabled }) => name === unitName && enabled === true);
   if (unit === undefined) throw new Error(`the ignition enables no unit ${unitName}`);
   const tokens = tokensOfExecStart(unit.contents ?? '');
-  // Before the first flag that only the probe knows stands what starts it: a path, or a container runtime.
+  // The program precedes the first flag of the probe: a path, or the command of a container runtime.
   const start = tokens.findIndex((token) => /^--?(registry-url|server-uuid)\b/.test(token));
   if (start < 0) throw new Error(`${unitName} gives the probe no --registry-url`);
   return tokens.slice(start);
@@ -86,16 +86,16 @@ function fileIn({ storage }: Ignition, path: string): string {
 const authoritiesIn = (parsed: Ignition): string | undefined =>
   parsed.ignition?.security?.tls?.certificateAuthorities?.map(contentOf).join('\n');
 
-/** RFC 2397, with the compression that Butane chooses for longer files. */
+/** RFC 2397. Butane compresses longer files. */
 function contentOf(found: z.output<typeof resource> | null | undefined): string {
   const source = found?.source ?? 'data:,';
   const [, base64, data] = /^data:[^,]*?(;base64)?,(.*)$/s.exec(source) ?? [];
-  if (data === undefined) throw new Error('the ignition names a file elsewhere; expected all content in data: URLs');
+  if (data === undefined) throw new Error('the ignition refers to a file by URL; expected all content in data: URLs');
   const bytes = base64 === undefined ? percentDecoded(data) : Buffer.from(decodeURIComponent(data), 'base64');
   return (found?.compression === 'gzip' ? gunzipSync(bytes) : bytes).toString('utf8');
 }
 
-/** Bytes, not text: compressed content may be percent-encoded too. */
+/** As bytes, because compressed content may be percent-encoded too. */
 const percentDecoded = (text: string): Buffer =>
   Buffer.from(
     text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),

@@ -20,7 +20,7 @@ const ignition = JSON.stringify({
 });
 const address = { netmask: '', mac: '', internal: false, cidr: null, family: 'IPv4' as const };
 
-/** A machine whose boot service gives these answers one after the other, and the last one for ever. */
+/** An agent whose boot service sends these answers in turn, then repeats the last one. */
 async function agentWith(answers: (() => Response)[], more: Partial<AgentOptions> = {}) {
   const root = await mkdtemp(join(tmpdir(), 'agent-test-'));
   await mkdir(join(root, 'leases'));
@@ -61,7 +61,7 @@ async function agentWith(answers: (() => Response)[], more: Partial<AgentOptions
   return { printed, requested, pauses, reported, stop };
 }
 
-test('orders are asked for until they come, with growing pauses and a line for every failure', async () => {
+test('the agent retries to fetch orders with growing pauses and prints each failure', async () => {
   const connectionRefused = () => {
     throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 192.0.2.1:80') });
   };
@@ -75,18 +75,18 @@ test('orders are asked for until they come, with growing pauses and a line for e
   assert.equal(requested[0], 'http://boot.test/boot/secret/ignition');
   assert.deepEqual(reported[0]?.registryUrl, 'http://registry.test');
   const failures = printed.filter((line) => line.startsWith('No orders yet'));
-  assert.match(failures[0] ?? '', /ECONNREFUSED 192.0.2.1:80; again in 1.0 s/);
-  assert.match(failures[1] ?? '', /HTTP 404 no such boot; again in 2.0 s/);
+  assert.match(failures[0] ?? '', /ECONNREFUSED 192.0.2.1:80; retrying in 1.0 s/);
+  assert.match(failures[1] ?? '', /HTTP 404 no such boot; retrying in 2.0 s/);
   assert.equal(failures.length, 3);
 });
 
-test('the token in the address of the orders is not shown', async () => {
+test('the token in the URL of the orders is not printed', async () => {
   const { printed } = await agentWith([() => new Response(ignition)]);
-  assert.ok(printed.includes('Asking for orders at http://boot.test.'));
+  assert.ok(printed.includes('Fetching orders from http://boot.test.'));
   assert.doesNotMatch(printed.join('\n'), /secret/);
 });
 
-test('a machine without an address says what it waits for, and goes on when it has one', async () => {
+test('a machine without an address prints that it waits, and continues once it has one', async () => {
   let reads = 0;
   const addresses = () => {
     reads += 1;
@@ -97,7 +97,7 @@ test('a machine without an address says what it waits for, and goes on when it h
   assert.equal(reported.length, 1);
 });
 
-test('a report that is refused for good is followed by new orders', async () => {
+test('the agent fetches new orders after a report is rejected', async () => {
   const stop = new AbortController();
   let reports = 0;
   const report = async () => {
@@ -107,11 +107,11 @@ test('a report that is refused for good is followed by new orders', async () => 
     stop.signal.throwIfAborted();
   };
   const { printed, requested } = await agentWith([() => new Response(ignition)], { report, signal: stop.signal });
-  assert.ok(printed.includes('Not reported: the token is no longer valid'));
+  assert.ok(printed.includes('Failed: the token is no longer valid'));
   assert.equal(requested.length, 2);
 });
 
-test('an order to erase disks is carried out in place of a report, once', async () => {
+test('an erasure order is carried out once, in place of a report', async () => {
   const order = { attempt: 2, mode: 'Clear', disks: [{ serial: 'S1', sizeBytes: 1_000 }] };
   const source = `data:,${encodeURIComponent(JSON.stringify(order))}`;
   const storage = { files: [{ path: '/etc/metalprobe/erasure.json', contents: { source } }] };
@@ -128,6 +128,6 @@ test('an order to erase disks is carried out in place of a report, once', async 
   });
   assert.deepEqual(erased, [[2, 'http://registry.test']]);
   assert.deepEqual(reported, []);
-  assert.ok(printed.includes('The order succeeded. The operator switches this machine off.'));
-  assert.equal(pauses.filter((pauseMs) => pauseMs === 20_000).length, 0, 'it does not ask for orders anew');
+  assert.ok(printed.includes('The order succeeded. The operator powers this machine off.'));
+  assert.equal(pauses.filter((pauseMs) => pauseMs === 20_000).length, 0, 'the agent does not fetch orders again');
 });

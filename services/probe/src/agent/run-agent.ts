@@ -13,16 +13,16 @@ import { type Orders, ordersFrom } from './orders.ts';
 export interface AgentOptions {
   clock: ProbeClock;
   signal: AbortSignal;
-  /** Between 0 and 1; spreads a rack that was switched on at once. */
+  /** Between 0 and 1; jitter for machines that are powered on at the same time. */
   random: () => number;
-  /** One line for the people in front of the console. */
+  /** Writes one line to the console. */
   print: (line: string) => void;
   fetch: typeof globalThis.fetch;
   run: RunProgram;
   addresses: () => Addresses;
   sys: MachineFiles;
   proc: MachineFiles;
-  /** What DHCP told: a file for every interface with the boot file of its lease. */
+  /** A file for each network interface, with the boot file of its DHCP lease. */
   leases: MachineFiles;
   report?: typeof keepReporting;
   erase?: typeof runErasure;
@@ -37,8 +37,8 @@ const restartAfterMs = 20_000;
 const idleMs = 2 ** 31 - 1;
 
 /**
- * The life of the discovery system: wait for an address, get the orders, report or erase. It never gives up, because nobody is
- * there who would start it again; the operator switches the machine off. Ends only with the signal's reason.
+ * Main loop of the discovery system: wait for an address, fetch the orders, report or erase. It retries without a limit,
+ * because nothing restarts it; the operator powers the machine off. Ends only with the signal's reason.
  */
 export async function runAgent(options: AgentOptions): Promise<never> {
   const { clock, signal, print } = options;
@@ -52,21 +52,21 @@ export async function runAgent(options: AgentOptions): Promise<never> {
         : eraseDisks(orders, orders.erasure, options));
     } catch (error) {
       signal.throwIfAborted();
-      print(`Not reported: ${messageOf(error)}`);
+      print(`Failed: ${messageOf(error)}`);
     }
-    print(`Asking for orders anew in ${restartAfterMs / 1_000} s.`);
+    print(`Fetching orders again in ${restartAfterMs / 1_000} s.`);
     await clock.sleep(restartAfterMs, signal);
   }
 }
 
 async function reportHardware(orders: ProbeConfig, options: AgentOptions): Promise<void> {
   const { print, report = keepReporting } = options;
-  print(`Looking at the hardware, and up to ${orders.lldp.budgetMs / 1_000} s for neighbours on the network (LLDP).`);
-  print(`The report goes to ${orders.registryUrl} as system ${orders.systemUUID}.`);
+  print(`Reading the hardware inventory; waiting up to ${orders.lldp.budgetMs / 1_000} s for LLDP neighbours.`);
+  print(`Reporting to ${orders.registryUrl} as system ${orders.systemUUID}.`);
   await report(orders, { ...options, log: consoleLog(print) });
 }
 
-/** Once: what comes of it is the operator's affair, which switches the machine off. */
+/** Runs once: the operator evaluates the result and powers the machine off. */
 async function eraseDisks(
   { registryUrl, token, systemUUID, caPem }: ProbeConfig,
   order: ErasureOrder,
@@ -74,14 +74,14 @@ async function eraseDisks(
 ): Promise<void> {
   print(
     order.mode === 'None'
-      ? `Telling ${registryUrl} that this machine has started, as it ordered; no disk is touched.`
-      : `ERASING ${order.disks.length} disk(s) by order of ${registryUrl}: mode ${order.mode}, attempt ${order.attempt}.`,
+      ? `Reporting to ${registryUrl} that this machine has started; no disk is erased.`
+      : `ERASING ${order.disks.length} disk(s): mode ${order.mode}, attempt ${order.attempt}, registry ${registryUrl}.`,
   );
   const fetch = caPem === undefined ? undefined : fetchTrusting(caPem);
   const log: ProbeLog = { info: (_fields, message) => print(message), warn: (_fields, message) => print(message) };
   const { state, message } = await erase({ order, registryUrl, token, systemUUID, clock, signal, log, random, fetch });
   print(
-    `The order ${state.toLowerCase()}${message === '' ? '' : `: ${message}`}. The operator switches this machine off.`,
+    `The order ${state.toLowerCase()}${message === '' ? '' : `: ${message}`}. The operator powers this machine off.`,
   );
   await clock.sleep(idleMs, signal);
 }
@@ -98,7 +98,7 @@ async function waitUntil(
   }
 }
 
-/** Addresses that a machine gives itself lead to nobody. */
+/** Link-local addresses do not reach the boot service. */
 const hasAddress = (addresses: Addresses): boolean =>
   Object.values(addresses)
     .flatMap((list) => list ?? [])
@@ -109,7 +109,7 @@ async function printAddresses({ sys, addresses, print }: AgentOptions): Promise<
     print(`${name}  ${macAddress}  link ${carrierStatus}  ${ipAddresses.join(' ') || 'no address'}`);
 }
 
-/** Tries for ever; every failure is a line. */
+/** Retries without a limit and prints each failure. */
 async function getOrders(options: AgentOptions): Promise<Orders> {
   const { clock, signal, random, print } = options;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
@@ -118,7 +118,7 @@ async function getOrders(options: AgentOptions): Promise<Orders> {
     } catch (error) {
       signal.throwIfAborted();
       const jitteredMs = pauseMs * (0.5 + random() / 2);
-      print(`No orders yet: ${messageOf(error)}; again in ${(jitteredMs / 1_000).toFixed(1)} s.`);
+      print(`No orders yet: ${messageOf(error)}; retrying in ${(jitteredMs / 1_000).toFixed(1)} s.`);
       await clock.sleep(jitteredMs, signal);
     }
   }
@@ -130,24 +130,24 @@ async function fetchOrders({ proc, leases, fetch, signal, print }: AgentOptions)
   const url = ignitionUrl(commandLine, bootFiles);
   if (url === undefined)
     throw new Error(
-      'neither the kernel command line (ignition.config.url=) nor a boot file of DHCP (option 67, http or https) says where they are',
+      'expected the URL of the ignition on the kernel command line (ignition.config.url=) or an http(s) boot file from DHCP (option 67); found neither',
     );
-  print(`Asking for orders at ${withoutToken(url)}.`);
+  print(`Fetching orders from ${withoutToken(url)}.`);
   const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(fetchDeadlineMs)]) });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`HTTP ${response.status} ${text.slice(0, 200).trim()}`.trim());
   return ordersFrom(text, commandLine);
 }
 
-/** The path holds the token of this boot, and a console is for everybody. */
+/** The path contains the boot token, which must not appear on the console. */
 const withoutToken = (url: string): string => new URL(url).origin;
 
 const consoleLog = (print: AgentOptions['print']): ProbeLog => ({
-  info: (_fields, message) => print(`${message}. Nothing more to do: the operator switches this machine off.`),
+  info: (_fields, message) => print(`${message}. Done; the operator powers this machine off.`),
   warn: (fields, message) => print(`${message}${'error' in fields ? ` (${String(fields.error)})` : ''}`),
 });
 
-/** fetch hides the interesting part, such as ECONNREFUSED, in the cause. */
+/** fetch puts the system error, such as ECONNREFUSED, into the cause. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

@@ -17,7 +17,7 @@ const tail = `Logical Unit WWN Device Identifier: 5002538e40a00001
 Checksum: correct
 `;
 
-/** As hdparm 9.65 prints it. */
+/** Output of hdparm 9.65. */
 const recorded: [string, string, AtaSecurity][] = [
   [
     'a disk that is ready',
@@ -101,7 +101,7 @@ const recorded: [string, string, AtaSecurity][] = [
   ],
 ];
 for (const [title, section, expected] of recorded) {
-  test(`${title} is known by what it says of its security`, () => {
+  test(`the Security section of ${title} is parsed`, () => {
     assert.deepEqual(ataSecurityIn(`${head}${section}${tail}`), expected);
   });
 }

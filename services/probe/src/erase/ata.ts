@@ -2,8 +2,8 @@ import { diskFailed, reasonOf } from './device.ts';
 import { insideDevice, type Method, type Work } from './work.ts';
 
 /**
- * Password of a disk during a secure erase. It is no secret: it is here, and in the README, so that a disk that lost
- * power in between can be unlocked by anybody who holds it. The next attempt of ours does so by itself.
+ * Password of a disk during a secure erase. It is public, so that a disk that lost power during the erase can be unlocked by
+ * hand. The next attempt unlocks it automatically.
  */
 export const temporaryPassword = 'metalprobe-erase';
 
@@ -14,12 +14,12 @@ export interface AtaSecurity {
   readonly locked: boolean;
   readonly frozen: boolean;
   readonly enhanced: boolean;
-  /** How long the disk says it takes: words 89 and 90, in the words of hdparm; '' when it does not say. */
+  /** Erase time that the disk reports (words 89 and 90), as printed by hdparm; '' if not reported. */
   readonly normalTime: string;
   readonly enhancedTime: string;
 }
 
-/** Reads what `hdparm -I` prints. A disk without the section has none of it. */
+/** Parses the output of `hdparm -I`. A disk without the Security section supports none of it. */
 export function ataSecurityIn(output: string): AtaSecurity {
   const section = /^Security:[^\n]*\n((?:[ \t]+[^\n]*\n?)*)/m.exec(output)?.[1] ?? '';
   const hasLine = (pattern: string): boolean => new RegExp(`^\\s*${pattern}\\s*$`, 'm').test(section);
@@ -45,28 +45,28 @@ async function prepare(work: Work, enhanced: boolean): Promise<string | undefine
   const state = await security(work);
   if (!state.supported) return 'the disk has no security feature set';
   if (enhanced && !state.enhanced) return 'the disk has no enhanced erase';
-  // SECURITY FREEZE LOCK, which firmware sends before it boots anything, lasts until the disk loses power.
-  if (state.frozen) return 'the firmware froze the security settings of the disk; they thaw when the disk is replugged';
+  // SECURITY FREEZE LOCK, which firmware sends before booting, lasts until the disk loses power.
+  if (state.frozen) return 'the firmware froze the security settings of the disk; replug the disk to unfreeze them';
   if (!state.locked) return undefined;
   await withPassword(work, '--security-unlock').catch(() => work.signal.throwIfAborted());
-  return (await security(work)).locked ? 'the disk is locked with a password that is not ours' : undefined;
+  return (await security(work)).locked ? 'the disk is locked with an unknown password' : undefined;
 }
 
 /**
- * SECURITY ERASE UNIT (ATA8-ACS, 7.43) wants a password set, and removes it when it succeeds:
+ * SECURITY ERASE UNIT (ATA8-ACS, 7.43) requires a password and removes it on success:
  *
  *   no password --set-pass--> temporary --erase--> no password
  *                                 |  erase fails
  *                                 '--disable-----> no password
  *
- * Power loss anywhere on the middle leaves the temporary password, and a disk that is locked at the next start. Who is stopped
- * before the erase is sent takes the password back: the disk is somebody's.
+ * Power loss while the password is set leaves a disk that is locked at the next start. If the agent is stopped before it sends
+ * the erase, it removes the password.
  */
 async function eraseUnit(work: Work, enhanced: boolean): Promise<void> {
   const { disk, signal, reportProgress } = work;
   const before = await security(work);
   const time = enhanced ? before.enhancedTime : before.normalTime;
-  if (time !== '') reportProgress({ message: `The disk says that it takes ${time}.` });
+  if (time !== '') reportProgress({ message: `The disk estimates ${time}.` });
   let isSent = false;
   let problem: unknown;
   try {
@@ -80,7 +80,7 @@ async function eraseUnit(work: Work, enhanced: boolean): Promise<void> {
     signal.throwIfAborted();
     problem = error;
   }
-  // Some bridges report success of a command that never reached the disk: the disk is asked itself.
+  // Some bridges report success of a command that never reached the disk, so the state is read from the disk.
   const forgotten = !(await security(work)).enabled || (await removePassword(work));
   if (!forgotten) throw diskFailed(`${disk.name}: ${reasonOf(problem)}; it keeps the password "${temporaryPassword}"`);
   if (problem !== undefined) throw problem;
@@ -88,7 +88,7 @@ async function eraseUnit(work: Work, enhanced: boolean): Promise<void> {
 
 const takeBackWithinMs = 10_000;
 
-/** Best effort: what the disk says in the end shows at the next attempt. */
+/** Best effort: the next attempt reads the state of the disk again. */
 async function takePasswordBack(work: Work): Promise<void> {
   const signal = AbortSignal.timeout(takeBackWithinMs);
   await withPassword({ ...work, signal }, '--security-disable').catch(() => undefined);
@@ -99,7 +99,7 @@ async function removePassword(work: Work): Promise<boolean> {
   return !(await security(work)).enabled;
 }
 
-/** What an enhanced erase leaves is up to the vendor; a normal one leaves zeros (ATA8-ACS, 7.43), and some SSDs ones. */
+/** An enhanced erase leaves a vendor-specific pattern; a normal one leaves zeros (ATA8-ACS, 7.43), on some SSDs ones. */
 export const ataSecureEraseEnhanced: Method = {
   expects: 'NothingOfBefore',
   prepare: (work) => prepare(work, true),

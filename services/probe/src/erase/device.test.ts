@@ -14,25 +14,25 @@ async function fileWith(sizeBytes: number): Promise<AsyncDisposable & { path: st
   return { path: join(directory, 'sda'), [Symbol.asyncDispose]: () => rm(directory, { recursive: true }) };
 }
 
-test('a file in the place of a disk is not opened: it would be erased in its stead', async () => {
+test('a regular file with the name of a disk is not opened', async () => {
   await using file = await fileWith(4_096);
   const opened = openDevice({ name: 'sda', path: file.path, deviceNumber: '8:0', numberOf: blockDeviceNumber });
   await assert.rejects(opened, { code: 'DiskFailed', message: /is no block device; expected sda, which is 8:0/ });
 });
 
-test('another device under the name of the disk is not opened', async () => {
+test('another device with the name of the disk is not opened', async () => {
   await using file = await fileWith(4_096);
   const opened = openDevice({ name: 'sda', path: file.path, deviceNumber: '8:0', numberOf: () => '8:16' });
   await assert.rejects(opened, { message: /sda is 8:16; expected sda, which is 8:0/ });
 });
 
-test('a disk whose number nobody knows is not opened', async () => {
+test('a disk without a known device number is not opened', async () => {
   await using file = await fileWith(4_096);
   const opened = openDevice({ name: 'sda', path: file.path, deviceNumber: '', numberOf: () => '' });
   await assert.rejects(opened, { code: 'DiskFailed' });
 });
 
-test('what was written is read back, and nothing besides is touched', async () => {
+test('a write is read back, and the bytes around it are unchanged', async () => {
   await using file = await fileWith(12_288);
   const deviceNumber = inode(await stat(file.path));
   {
@@ -47,7 +47,7 @@ test('what was written is read back, and nothing besides is touched', async () =
   assert.ok((await readFile(file.path)).equals(expected));
 });
 
-test('a disk that ends too early is named with the offset', async () => {
+test('an error at the end of a device has its name and the offset', async () => {
   await using file = await fileWith(8_192);
   const deviceNumber = inode(await stat(file.path));
   await using device = await openDevice({ name: 'sda', path: file.path, deviceNumber, numberOf: inode });
@@ -66,8 +66,8 @@ const numbers: [rdev: number, string][] = [
   [0xfd03, '253:3'],
 ];
 for (const [rdev, expected] of numbers) {
-  test(`the device number ${rdev} is written as ${expected}, as sysfs does`, () => {
-    // Only the constructor that Node deprecates takes a device number; an object with the two members will do.
+  test(`the device number ${rdev} is written as ${expected}, as in sysfs`, () => {
+    // Only a deprecated constructor of Node takes a device number; an object with the two members is sufficient.
     const stats = Object.assign(Object.create(Stats.prototype) as Stats, { rdev, isBlockDevice: () => true });
     assert.equal(blockDeviceNumber(stats), expected);
   });

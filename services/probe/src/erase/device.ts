@@ -7,21 +7,21 @@ export interface Device extends AsyncDisposable {
   write(data: Uint8Array, offset: number): Promise<void>;
   /** Fills `into` completely. */
   read(into: Uint8Array, offset: number): Promise<void>;
-  /** Comes back when what was written lies on the medium. */
+  /** Resolves when all writes are on the medium. */
   flush(): Promise<void>;
 }
 
 export interface DeviceToOpen {
   readonly name: string;
   readonly path: string;
-  /** What `numberOf` must say of it. */
+  /** Expected result of `numberOf`. */
   readonly deviceNumber: string;
   readonly numberOf: (stats: Stats) => string;
 }
 
 /**
- * Opens exclusively: for a block device that is mounted, swap or part of another device O_EXCL means EBUSY (open(2)).
- * Past the page cache, so that what is read back comes from the disk and a failed write is known where it happened.
+ * Opens exclusively: with O_EXCL, a block device that is mounted, swap or part of another device returns EBUSY (open(2)).
+ * Bypasses the page cache, so that samples come from the disk and a write error has its offset.
  * @throws ProbeError `DiskFailed`
  */
 export async function openDevice({ name, path, deviceNumber, numberOf }: DeviceToOpen): Promise<Device> {
@@ -41,7 +41,7 @@ export async function openDevice({ name, path, deviceNumber, numberOf }: DeviceT
   }
 }
 
-/** The number of a block device, as sysfs writes it; '' for everything else, a file of that name above all. */
+/** MAJOR:MINOR of a block device, as in sysfs; '' for anything else, for example a regular file. */
 export function blockDeviceNumber(stats: Stats): string {
   if (!stats.isBlockDevice()) return '';
   // The kernel's encoding for user space: 12 bits of major and 20 of minor, whose low 8 bits come first.
@@ -55,7 +55,7 @@ async function openPastTheCache(path: string): Promise<FileHandle> {
   try {
     return await open(path, flags | constants.O_DIRECT);
   } catch (error) {
-    // Some file systems know no O_DIRECT; every block device of Linux does.
+    // Some file systems do not support O_DIRECT; every block device of Linux does.
     if (error instanceof Error && 'code' in error && error.code === 'EINVAL') return open(path, flags);
     throw error;
   }
@@ -88,7 +88,7 @@ function deviceOn(name: string, file: FileHandle): Device {
   };
 }
 
-/** Zeros at an address that O_DIRECT accepts: memory that can be resized begins at a page, that of a Buffer anywhere. */
+/** Zeros at an address that O_DIRECT accepts: a resizable ArrayBuffer is page-aligned, a Buffer is not. */
 export const alignedBuffer = (sizeBytes: number): Uint8Array =>
   new Uint8Array(new ArrayBuffer(sizeBytes, { maxByteLength: sizeBytes }));
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { MachineFiles } from '../machine-files.ts';
 import { type DiskFacts, readDiskFacts } from './disk-facts.ts';
 
-/** sysfs with these files; a directory is what the names say. */
+/** sysfs with these files; directories follow from the paths. */
 const sysWith = (texts: Record<string, string>, links: Record<string, string> = {}): MachineFiles => ({
   text: async (path) => texts[path] ?? '',
   number: async (path) => Number(texts[path] ?? 0),
@@ -57,7 +57,7 @@ const commands: [string, name: string, vendor: string, link: string, DiskFacts['
   ['a virtual disk', 'vda', '0x1af4', '../devices/pci0000:00/0000:00:04.0/virtio1/block/vda', 'none', 'vda'],
 ];
 for (const [title, name, vendor, link, expected, controller] of commands) {
-  test(`${title} takes ${expected === 'none' ? 'no commands' : `${expected} commands`} of its own`, async () => {
+  test(`${title} has ${expected === 'none' ? 'no command set' : `the command set ${expected}`}`, async () => {
     const facts = await readDiskFacts(disk(name, vendor), sysWith({}, { [`block/${name}`]: link }));
     assert.deepEqual([facts.commands, facts.controller], [expected, controller]);
   });

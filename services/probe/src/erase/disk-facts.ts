@@ -7,24 +7,24 @@ export interface Partition {
   readonly sizeBytes: number;
 }
 
-/** What sysfs tells of a disk that decides how, and whether, it may be erased. */
+/** Attributes in sysfs that decide whether and how a disk may be erased. */
 export interface DiskFacts extends PresentDisk {
-  /** Which commands it takes besides reading and writing. */
+  /** The command set for erasure. */
   readonly commands: 'nvme' | 'ata' | 'none';
-  /** Disks with the same one answer to one controller; the name of the disk itself where there is nothing to share. */
+  /** The controller, the same for all its disks; the name of the disk itself if it shares none. */
   readonly controller: string;
-  /** Kernel's MAJOR:MINOR: what is opened must be this device, and not a file of the same name. */
+  /** MAJOR:MINOR. The opened file must be this device, not a regular file of the same name. */
   readonly deviceNumber: string;
-  /** The device writes zeros by a command of its own, so that BLKZEROOUT is fast. */
+  /** The device has a Write Zeroes command, so that BLKZEROOUT is fast. */
   readonly writesZeroes: boolean;
   readonly partitions: readonly Partition[];
   /** Device numbers of the disk and its partitions. */
   readonly deviceNumbers: ReadonlyMap<string, string>;
-  /** Devices made of the disk or a partition of it: md, dm (LVM, LUKS, multipath), bcache. */
+  /** Devices on top of the disk or of a partition: md, dm (LVM, LUKS, multipath), bcache. */
   readonly holders: readonly string[];
 }
 
-/** sysfs counts in these whatever the disk does. */
+/** Unit of sizes in sysfs, independent of the disk. */
 const sectorBytes = 512;
 
 export async function readDiskFacts(disk: PresentDisk, sys: MachineFiles): Promise<DiskFacts> {
@@ -53,8 +53,8 @@ export async function readDiskFacts(disk: PresentDisk, sys: MachineFiles): Promi
 }
 
 /**
- * Whoever translates SCSI to ATA gives the disk the vendor "ATA" (SCSI/ATA Translation, standard INQUIRY data). Security
- * commands that a USB bridge half understands leave disks locked: behind one, a disk is a disk without commands.
+ * SCSI/ATA Translation sets the vendor "ATA" in the standard INQUIRY data. Security commands behind a USB bridge may leave a
+ * disk locked, so a disk behind a USB bridge has no command set.
  */
 function commandsOf({ name, vendor }: PresentDisk, sysfsPath: string): DiskFacts['commands'] {
   if (name.startsWith('nvme')) return 'nvme';

@@ -8,11 +8,12 @@ import { type Device, diskFailed } from './device.ts';
 import type { DiskFacts } from './disk-facts.ts';
 import { eraseDisk } from './erase-disk.ts';
 import { allowedMethods } from './methods.ts';
+import { testDisk } from './erase-disk.rows.ts';
 
 const mebibyte = 1_048_576;
 const secret = Buffer.from('the former owner\n'.repeat(61_681)).subarray(0, mebibyte);
 
-/** Four mebibytes full of secrets. */
+/** A disk of 4 MiB, full of secrets. */
 class MemoryDisk {
   readonly bytes = Buffer.concat([secret, secret, secret, secret]);
   isLocked = false;
@@ -73,25 +74,7 @@ async function erase({ disk, mode, facts, run, siblings = [] }: Erasing): Promis
     seed: 'seed',
     record: note,
     work: {
-      disk: {
-        name: 'sda',
-        vendor: '',
-        model: 'M',
-        serial: 'S',
-        wwid: 'W',
-        removable: false,
-        readOnly: false,
-        logicalBlockSize: 512,
-        sizeBytes: disk.bytes.length,
-        commands: 'none',
-        controller: 'sda',
-        deviceNumber: '8:0',
-        deviceNumbers: new Map(),
-        writesZeroes: false,
-        partitions: [],
-        holders: [],
-        ...facts,
-      },
+      disk: { ...testDisk, sizeBytes: disk.bytes.length, ...facts },
       path: '/dev/sda',
       siblings,
       clock: steppingClock(),
@@ -115,15 +98,15 @@ interface NvmeBehaviour {
   sanicap?: number;
   oacs?: number;
   fna?: number;
-  /** What happens to the data, for each command: nothing at all is what a disk does that lies. */
+  /** Effect of each command on the data. `nothing`: the disk reports success without erasing. */
   effects?: Partial<
     Record<'sanact=4' | 'sanact=2' | 'ses=2' | 'ses=1', 'random' | 'zeros' | 'nothing' | 'fails' | 'refused'>
   >;
-  /** Somebody else's sanitize that is still running at first. */
+  /** Number of polls for which another sanitize is running. */
   busyPolls?: number;
 }
 
-/** A controller as seen through nvme-cli. */
+/** A controller behind nvme-cli. */
 function nvmeController(disk: MemoryDisk, behaviour: NvmeBehaviour): RunProgram {
   const { sanicap = 0, oacs = 0, fna = 0, effects = {}, busyPolls = 0 } = behaviour;
   let pollsLeft = busyPolls;
@@ -134,7 +117,7 @@ function nvmeController(disk: MemoryDisk, behaviour: NvmeBehaviour): RunProgram 
       throw new Error('nvme: NVMe status: INVALID_OPCODE: The associated command opcode field is not valid(0x2001)');
     if (effect === 'random') disk.fill('random');
     if (effect === 'zeros') disk.fill(0);
-    // The media can be used only after a sanitize that succeeded.
+    // The media can be used only after a successful sanitize.
     disk.isLocked = effect === 'fails';
     return effect;
   };
@@ -166,7 +149,7 @@ function nvmeController(disk: MemoryDisk, behaviour: NvmeBehaviour): RunProgram 
 const nvme = { commands: 'nvme', name: 'nvme0n1', controller: 'nvme0' } as const;
 const everything = { sanicap: 3, oacs: 2, fna: 4 };
 
-test('a disk that can sanitize its key does, and its progress is told', async () => {
+test('a disk with crypto erase is sanitized, and its progress is reported', async () => {
   const disk = new MemoryDisk();
   const run = nvmeController(disk, { ...everything, effects: { 'sanact=4': 'random' } });
   const { record, calls, history } = await erase({ disk, mode: 'Purge', facts: nvme, run });
@@ -184,42 +167,42 @@ test('a disk that can sanitize its key does, and its progress is told', async ()
 
 const nvmeFalls: [string, NvmeBehaviour, DiskErasure['result'], DiskErasure['method'], RegExp][] = [
   [
-    'block erase when the crypto erase failed, measured by what was there before both',
+    'block erase after a failed crypto erase, compared with the data from before both',
     { ...everything, effects: { 'sanact=4': 'fails', 'sanact=2': 'random' } },
     'Erased',
     'NVMeSanitizeBlock',
     /NVMeSanitizeCrypto: nvme0n1: sanitize crypto erase: failed, SSTAT 0x3/,
   ],
   [
-    'block erase when crypto erase left what was there',
+    'block erase after a crypto erase that left the data',
     { ...everything, effects: { 'sanact=4': 'nothing', 'sanact=2': 'zeros' } },
     'Erased',
     'NVMeSanitizeBlock',
-    /NVMeSanitizeCrypto: nvme0n1: read back at offset 0: found what was there before/,
+    /NVMeSanitizeCrypto: nvme0n1: read back at offset 0: found the previous data/,
   ],
   [
-    'a cryptographic format when it cannot sanitize',
+    'a cryptographic format without sanitize support',
     { oacs: 2, fna: 4, effects: { 'ses=2': 'random' } },
     'Erased',
     'NVMeFormatCrypto',
     /NVMeSanitizeCrypto: the controller has no sanitize crypto erase; NVMeSanitizeBlock: the controller has no/,
   ],
   [
-    'a format of the data when the one of the key is refused',
+    'a user data format after a rejected cryptographic format',
     { oacs: 2, fna: 4, effects: { 'ses=2': 'refused', 'ses=1': 'zeros' } },
     'Erased',
     'NVMeFormat',
     /NVMeFormatCrypto: nvme: NVMe status: INVALID_OPCODE/,
   ],
   [
-    'nothing when it can nothing',
+    'no method without support for any',
     {},
     'Failed',
     undefined,
     /NVMeFormat: the controller has no format with user data erase/,
   ],
   [
-    'nothing when all it does is refused',
+    'no method if all commands are rejected',
     { oacs: 2, effects: { 'ses=1': 'refused' } },
     'Failed',
     'NVMeFormat',
@@ -227,7 +210,7 @@ const nvmeFalls: [string, NvmeBehaviour, DiskErasure['result'], DiskErasure['met
   ],
 ];
 for (const [title, behaviour, result, method, message] of nvmeFalls) {
-  test(`an NVMe disk takes ${title}`, async () => {
+  test(`an NVMe disk is erased by ${title}`, async () => {
     const disk = new MemoryDisk();
     const { record } = await erase({ disk, mode: 'Purge', facts: nvme, run: nvmeController(disk, behaviour) });
     assert.deepEqual([record.result, record.method, record.verified ?? false], [result, method, result === 'Erased']);
@@ -236,11 +219,11 @@ for (const [title, behaviour, result, method, message] of nvmeFalls) {
 }
 
 const unreadable: [string, 'zeros' | 'random', DiskErasure['result']][] = [
-  ['is erased when it is empty afterwards', 'zeros', 'Erased'],
-  ['is not erased when it holds anything afterwards', 'random', 'Failed'],
+  ['is erased if it is empty afterwards', 'zeros', 'Erased'],
+  ['is not erased if it contains data afterwards', 'random', 'Failed'],
 ];
 for (const [title, effect, result] of unreadable) {
-  test(`a disk that cannot be read because its last sanitize failed ${title}`, async () => {
+  test(`a disk that is unreadable after a failed sanitize ${title}`, async () => {
     const disk = new MemoryDisk();
     disk.isLocked = true;
     const run = nvmeController(disk, { sanicap: 2, effects: { 'sanact=2': effect } });
@@ -249,7 +232,7 @@ for (const [title, effect, result] of unreadable) {
   });
 }
 
-test('a sanitize that an earlier attempt began is waited for before another begins', async () => {
+test('a sanitize starts only after the one of an earlier attempt has ended', async () => {
   const disk = new MemoryDisk();
   const run = nvmeController(disk, { sanicap: 2, busyPolls: 3, effects: { 'sanact=2': 'zeros' } });
   const { record, calls } = await erase({ disk, mode: 'Purge', facts: nvme, run });
@@ -258,7 +241,7 @@ test('a sanitize that an earlier attempt began is waited for before another begi
   assert.equal(calls.slice(0, begin).filter((call) => call === 'nvme sanitize-log /dev/sda').length, 4);
 });
 
-test('nothing that reaches a whole controller is done while it has a namespace that must be left alone', async () => {
+test('no command for a whole controller is sent while it has a namespace that must not be erased', async () => {
   const disk = new MemoryDisk();
   const run = nvmeController(disk, { sanicap: 3, oacs: 2, fna: 6, effects: { 'ses=1': 'zeros' } });
   const { record, calls } = await erase({ disk, mode: 'Purge', facts: nvme, run, siblings: ['nvme0n2'] });
@@ -273,13 +256,13 @@ test('nothing that reaches a whole controller is done while it has a namespace t
 interface AtaBehaviour {
   enhanced?: boolean;
   frozen?: boolean;
-  /** Password that it has from the start; it is locked then. */
+  /** Initial password. The disk is locked then. */
   password?: string;
   erase?: (enhanced: boolean) => 'random' | 'zeros' | 'nothing' | 'fails';
   keepsPassword?: boolean;
 }
 
-/** A SATA disk as seen through hdparm. */
+/** A SATA disk behind hdparm. */
 function ataDisk(disk: MemoryDisk, behaviour: AtaBehaviour): RunProgram & { password: () => string | undefined } {
   const { enhanced = true, frozen = false, erase: effectOf = () => 'zeros', keepsPassword = false } = behaviour;
   let password = behaviour.password;
@@ -333,12 +316,12 @@ function ataDisk(disk: MemoryDisk, behaviour: AtaBehaviour): RunProgram & { pass
 const ata = { commands: 'ata', vendor: 'ATA' } as const;
 const withPassword = (verb: string): string => `hdparm --user-master u ${verb} ${temporaryPassword} /dev/sda`;
 
-test('a SATA disk erases itself under a temporary password, which is gone afterwards', async () => {
+test('a SATA disk is erased with a temporary password, which is removed afterwards', async () => {
   const disk = new MemoryDisk();
   const run = ataDisk(disk, { erase: () => 'random' });
   const { record, calls, history } = await erase({ disk, mode: 'Purge', facts: ata, run });
   assert.deepEqual([record.result, record.method, record.message], ['Erased', 'ATASecureEraseEnhanced', '']);
-  assert.ok(history.some(({ message }) => message === 'The disk says that it takes 8min.'));
+  assert.ok(history.some(({ message }) => message === 'The disk estimates 8min.'));
   assert.deepEqual(
     calls.filter((call) => !call.includes('-I')),
     [withPassword('--security-set-pass'), withPassword('--security-erase-enhanced')],
@@ -346,7 +329,7 @@ test('a SATA disk erases itself under a temporary password, which is gone afterw
   assert.equal(run.password(), undefined);
 });
 
-test('a frozen SATA disk is told as frozen, and left as it is', async () => {
+test('a frozen SATA disk is reported as frozen and not changed', async () => {
   const disk = new MemoryDisk();
   const { record, calls } = await erase({ disk, mode: 'Purge', facts: ata, run: ataDisk(disk, { frozen: true }) });
   assert.equal(record.result, 'Failed');
@@ -358,7 +341,7 @@ test('a frozen SATA disk is told as frozen, and left as it is', async () => {
   assert.ok(disk.bytes.subarray(0, mebibyte).equals(secret));
 });
 
-test('a SATA disk that fails the enhanced erase takes the normal one, with the password removed in between', async () => {
+test('a SATA disk gets a normal erase after a failed enhanced erase, with the password removed in between', async () => {
   const disk = new MemoryDisk();
   const run = ataDisk(disk, { erase: (enhanced) => (enhanced ? 'fails' : 'zeros') });
   const { record, calls } = await erase({ disk, mode: 'Purge', facts: ata, run });
@@ -377,15 +360,15 @@ test('a SATA disk that fails the enhanced erase takes the normal one, with the p
   assert.equal(run.password(), undefined);
 });
 
-test('a SATA disk that reports success and erased nothing is not erased', async () => {
+test('a SATA disk that reports success without erasing has failed', async () => {
   const disk = new MemoryDisk();
   const run = ataDisk(disk, { erase: () => 'nothing' });
   const { record } = await erase({ disk, mode: 'Purge', facts: ata, run });
   assert.deepEqual([record.result, record.verified ?? false], ['Failed', false]);
-  assert.match(record.message ?? '', /found what was there before; ATASecureErase: sda: .*expected zeros or ones/);
+  assert.match(record.message ?? '', /found the previous data; ATASecureErase: sda: .*expected zeros or ones/);
 });
 
-test('a SATA disk that keeps the temporary password says which it is', async () => {
+test('the message of a SATA disk that keeps the temporary password contains it', async () => {
   const disk = new MemoryDisk();
   const run = ataDisk(disk, { erase: () => 'fails', keepsPassword: true });
   const { record } = await erase({ disk, mode: 'Purge', facts: ata, run });
@@ -393,7 +376,7 @@ test('a SATA disk that keeps the temporary password says which it is', async () 
   assert.match(record.message ?? '', /SECURITY_ERASE: Input\/output error; it keeps the password "metalprobe-erase"/);
 });
 
-test('a SATA disk that an interrupted attempt left locked is unlocked and erased', async () => {
+test('a SATA disk that is locked after an interrupted attempt is unlocked and erased', async () => {
   const disk = new MemoryDisk();
   const run = ataDisk(disk, { password: temporaryPassword });
   const { record, calls } = await erase({ disk, mode: 'Purge', facts: ata, run });
@@ -402,24 +385,24 @@ test('a SATA disk that an interrupted attempt left locked is unlocked and erased
   assert.deepEqual([run.password(), disk.isLocked], [undefined, false]);
 });
 
-test('a SATA disk with a password of somebody else is left alone', async () => {
+test('a SATA disk with an unknown password is not changed', async () => {
   const disk = new MemoryDisk();
   const run = ataDisk(disk, { password: 'of the former owner' });
   const { record } = await erase({ disk, mode: 'Purge', facts: ata, run });
-  assert.match(record.message ?? '', /ATASecureErase: the disk is locked with a password that is not ours/);
+  assert.match(record.message ?? '', /ATASecureErase: the disk is locked with an unknown password/);
   assert.equal(run.password(), 'of the former owner');
 });
 
-test('a disk without commands cannot be purged, and nothing weaker is done instead', async () => {
+test('a disk without erase commands is not purged and gets no weaker method', async () => {
   const disk = new MemoryDisk();
   const { record, calls } = await erase({ disk, mode: 'Purge', facts: {}, run: noPrograms });
   assert.equal(record.result, 'Failed');
-  assert.match(record.message ?? '', /sda: Purge needs NVMe or ATA commands.*; order Clear to have it overwritten/);
+  assert.match(record.message ?? '', /sda: Purge requires NVMe or ATA commands.*; use mode Clear to overwrite it/);
   assert.equal(calls.length, 0);
   assert.ok(disk.bytes.subarray(0, mebibyte).equals(secret));
 });
 
-test('a disk that writes zeros by itself is cleared like that, in steps', async () => {
+test('a disk with a Write Zeroes command is cleared with it, in steps', async () => {
   const disk = new MemoryDisk();
   const run: RunProgram = async () => {
     disk.fill(0);
@@ -432,11 +415,11 @@ test('a disk that writes zeros by itself is cleared like that, in steps', async 
 
 const discardsThatFail: [string, RunProgram, RegExp][] = [
   [
-    'knows no -z',
+    'does not support -z',
     async () => Promise.reject(new Error("blkdiscard: invalid option -- 'z'")),
     /Discard: blkdiscard: invalid option/,
   ],
-  ['leaves what was there', async () => '', /Discard: sda: read back at offset 0: expected zeros/],
+  ['leaves the data', async () => '', /Discard: sda: read back at offset 0: expected zeros/],
 ];
 for (const [title, run, message] of discardsThatFail) {
   test(`a disk is overwritten when blkdiscard ${title}`, async () => {
@@ -448,7 +431,7 @@ for (const [title, run, message] of discardsThatFail) {
   });
 }
 
-test('no mode allows what a stronger one would need', () => {
+test('no mode allows a method of a weaker mode', () => {
   const weak = ['Discard', 'Overwrite', 'Metadata'];
   assert.ok(Object.values(allowedMethods.Purge).every((names) => !names.some((name) => weak.includes(name))));
   assert.ok(Object.values(allowedMethods.Clear).every((names) => !names.includes('Metadata')));

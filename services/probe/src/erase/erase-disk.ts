@@ -4,25 +4,25 @@ import { allowedMethods, methods } from './methods.ts';
 import { verifySamples, type Place, placesIn, placesOn, type Sample, takeSamples } from './samples.ts';
 import type { Method, Work } from './work.ts';
 
-/** Besides the first and the last place. */
+/** In addition to the first and the last sample. */
 const randomSampleCount = 256;
 
 export interface DiskToErase {
   readonly work: Work;
   readonly mode: ErasureOrder['mode'];
-  /** Makes the places of the samples repeatable. */
+  /** Seed of the sample offsets. */
   readonly seed: string;
-  /** Takes what has become of the disk. */
+  /** Receives changes of the result. */
   readonly record: (change: Partial<DiskErasure>) => void;
 }
 
 /**
- * Tries what the mode allows in order of preference, until one has erased the disk and the samples agree. What happens is
- * told to `record`, failures too; only the reason of the signal is thrown, and a disk that was not begun by then is Pending again.
+ * Tries the methods of the mode in order of preference, until one has erased the disk and the samples confirm it. Results and
+ * failures go to `record`; only the signal's reason is thrown, and a disk that was not started by then is Pending again.
  */
 export async function eraseDisk(options: DiskToErase): Promise<void> {
   const { work, record } = options;
-  // One that is not begun is told as that.
+  // A disk that is not started stays Pending.
   work.signal.throwIfAborted();
   const memory: Memory = { hasStarted: false };
   record({ result: 'Running', startedTime: timeAt(work) });
@@ -36,7 +36,7 @@ export async function eraseDisk(options: DiskToErase): Promise<void> {
 }
 
 const timeAt = ({ clock }: Work): string => new Date(clock.now()).toISOString();
-const stopped = 'stopped before its end';
+const stopped = 'stopped before completion';
 
 async function tryMethods(options: DiskToErase, memory: Memory): Promise<void> {
   const { work, mode, record } = options;
@@ -57,23 +57,23 @@ async function tryMethods(options: DiskToErase, memory: Memory): Promise<void> {
   });
 }
 
-/** No longer than the report allows. */
+/** Limited to the length in the report schema. */
 const textOf = (notes: readonly string[]): string => notes.join('; ').slice(0, 2_000);
 
 const noMethod = (mode: string, { disk }: Work): string =>
-  `${disk.name}: ${mode} needs NVMe or ATA commands, which this disk does not take; order Clear to have it overwritten`;
+  `${disk.name}: ${mode} requires NVMe or ATA commands, which this disk does not support; use mode Clear to overwrite it`;
 
 interface Memory {
   /** Something may have been written. */
   hasStarted: boolean;
   /**
-   * What the disk held before any method began; the later ones are measured by it, too. 'unreadable' for one that gives
-   * nothing away, as after a sanitize that failed (NVM Express 1.3, 8.15).
+   * Samples from before the first method; later methods are compared with them too. 'unreadable' for a disk that cannot be
+   * read, for example after a failed sanitize (NVM Express 1.3, 8.15).
    */
   before?: readonly Sample[] | 'unreadable';
 }
 
-/** Undefined when the disk is erased, else why it is not. */
+/** Undefined if the disk is erased, else the reason for the failure. */
 async function tryMethod(name: ErasureMethod, options: DiskToErase, memory: Memory): Promise<string | undefined> {
   const method = methods[name];
   const { work, record } = options;
@@ -100,7 +100,7 @@ async function eraseAndVerify(method: Method, { work, seed, record }: DiskToEras
   const after = await samplesAt(places, work);
   record({ samples: after.length });
   const { before = [] } = memory;
-  // What could not be read before cannot be compared with: it has to be empty.
+  // Without samples from before, there is no comparison: every sector must be empty.
   if (before === 'unreadable') verifySamples(disk.name, 'ZerosOrOnes', { before: [], after });
   else verifySamples(disk.name, method.expects, { before, after });
   record({ erasedBytes: ranges?.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) ?? disk.sizeBytes });

@@ -1,7 +1,7 @@
 import type { MachineFiles } from '../machine-files.ts';
 import type { DiskFacts } from './disk-facts.ts';
 
-/** What the kernel does with the disk besides nothing, as sentences that name it. */
+/** Uses of the disk by the kernel, as clauses with its name. */
 export async function usesOf(disk: DiskFacts, proc: MachineFiles): Promise<string[]> {
   const mounts = (await proc.text('self/mountinfo')).split('\n').map(mountIn);
   const swaps = (await proc.text('swaps')).split('\n').map((line) => line.split(/\s/)[0] ?? '');

@@ -9,13 +9,13 @@ import { type DiskFacts, readDiskFacts } from './disk-facts.ts';
 import { usesOf } from './in-use.ts';
 import { matchDisks } from './match-disks.ts';
 
-/** The files of the machine on which the disks are found. */
+/** The files of the machine that describe its disks. */
 export interface ErasureFiles {
   readonly sys: MachineFiles;
   readonly udev: MachineFiles;
   readonly proc: MachineFiles;
   readonly devRoot: string;
-  /** Number of what was opened, to be the one that sysfs tells. */
+  /** Device number of an opened file, to be compared with sysfs. */
   readonly numberOf: (stats: Stats) => string;
   readonly open: typeof openDevice;
 }
@@ -31,18 +31,18 @@ export const filesOfMachine = (): ErasureFiles => ({
 
 export interface Inventory {
   readonly disks: readonly { readonly ordered: OrderedDisk; readonly facts: DiskFacts }[];
-  /** Whole disks that must be left alone. */
+  /** Whole disks that must not be erased. */
   readonly others: readonly string[];
-  /** Why nothing may be erased, each naming its disk. */
+  /** Reasons for which nothing may be erased, each with its disk. */
   readonly problems: readonly string[];
 }
 
-/** How a disk is does not matter to it being erased, and a disk that is locked may be slow to say. */
+/** Health is not needed for an erasure, and smartctl may be slow on a locked disk. */
 const runNothing: RunProgram = async (program) => {
-  throw new Error(`${program} is not asked`);
+  throw new Error(`${program} is not used`);
 };
 
-/** Compares the machine with the order. Reads only. */
+/** Compares the machine with the order. Read-only. */
 export async function takeInventory(order: ErasureOrder, files: ErasureFiles, signal: AbortSignal): Promise<Inventory> {
   const present = await readDisks(files.sys, files.udev, { run: runNothing, signal });
   const match = matchDisks(order.disks, present);
@@ -61,7 +61,7 @@ export async function takeInventory(order: ErasureOrder, files: ErasureFiles, si
 export const openDisk = ({ name, deviceNumber }: DiskFacts, { devRoot, numberOf, open }: ErasureFiles) =>
   open({ name, path: join(devRoot, name), deviceNumber, numberOf });
 
-/** The kernel is asked, too, by opening the disk for itself alone: it knows of uses that are in no file. */
+/** Also opens the disk exclusively, because not all uses are listed in procfs. */
 async function blockersOf(disk: DiskFacts, files: ErasureFiles): Promise<string[]> {
   const uses = await usesOf(disk, files.proc);
   if (uses.length > 0) return uses;

@@ -23,9 +23,9 @@ const present = (more: Partial<PresentDisk> = {}): PresentDisk => ({
 
 const cases: [title: string, OrderedDisk[], PresentDisk[], string[] | RegExp][] = [
   ['the same WWID and size', [ordered()], [present()], ['sda']],
-  ['a WWID though the serial number is told otherwise', [ordered({ serial: '' })], [present()], ['sda']],
-  ['serial number and model where one side has no WWID', [ordered({ wwid: '' })], [present()], ['sda']],
-  ['nothing ordered and nothing there', [], [], []],
+  ['the same WWID with another serial number', [ordered({ serial: '' })], [present()], ['sda']],
+  ['serial number and model if one side has no WWID', [ordered({ wwid: '' })], [present()], ['sda']],
+  ['an empty order on a machine without disks', [], [], []],
   [
     'two disks in another order',
     [ordered(), ordered({ wwid: 'naa.2', serial: 'S2' })],
@@ -33,13 +33,13 @@ const cases: [title: string, OrderedDisk[], PresentDisk[], string[] | RegExp][] 
     ['sdb', 'sda'],
   ],
   [
-    'a removable disk that nobody ordered',
+    'a removable disk that is not in the order',
     [ordered()],
     [present(), present({ name: 'sdb', wwid: '', serial: '', removable: true })],
     ['sda'],
   ],
   [
-    'a read-only disk that nobody ordered',
+    'a read-only disk that is not in the order',
     [ordered()],
     [present(), present({ name: 'sdb', wwid: 'naa.9', readOnly: true })],
     ['sda'],
@@ -58,7 +58,7 @@ const cases: [title: string, OrderedDisk[], PresentDisk[], string[] | RegExp][] 
   ],
   ['a disk that is missing', [ordered()], [], /^disk serial S1, WWID naa\.1, model M of the order is not there$/],
   [
-    'a disk that nobody ordered',
+    'a disk that is not in the order',
     [],
     [present()],
     /^sda, disk serial S1, WWID naa\.1, model M, is there and not in the order$/,
@@ -68,13 +68,13 @@ const cases: [title: string, OrderedDisk[], PresentDisk[], string[] | RegExp][] 
   ['two that match one', [ordered()], [present(), present({ name: 'sdb' })], /of the order is there as sda and sdb$/],
   ['one that matches two', [ordered(), ordered()], [present()], /^sda, .* is in the order 2 times$/],
   [
-    'a disk that does not say which it is',
+    'a disk without identity',
     [],
     [present({ serial: '', wwid: '' })],
-    /^sda \(model "M"\) tells neither serial number nor WWID$/,
+    /^sda \(model "M"\) has neither serial number nor WWID$/,
   ],
   [
-    'an order that does not say which',
+    'a disk without identity in the order',
     [ordered({ serial: '', wwid: '' })],
     [],
     /^the order has a disk without serial number and WWID \(model "M"\)$/,

@@ -13,13 +13,13 @@ export interface MatchedDisk {
 
 export interface Match {
   readonly disks: readonly MatchedDisk[];
-  /** Sentences that name the disks. Nothing may be erased as long as there is one. */
+  /** Clauses with the names of the disks. Nothing is erased if there is a problem. */
   readonly problems: readonly string[];
 }
 
 /**
- * Finds each disk of the order among those that are there. Removable and read-only disks are neither touched nor
- * expected: installation media of the BMC come and go.
+ * Finds each disk of the order on the machine. Removable and read-only disks are ignored, because virtual media of the BMC come
+ * and go.
  */
 export function matchDisks(order: readonly OrderedDisk[], all: readonly PresentDisk[]): Match {
   const present = all.filter(({ removable, readOnly }) => !removable && !readOnly);
@@ -33,7 +33,7 @@ export function matchDisks(order: readonly OrderedDisk[], all: readonly PresentD
   };
 }
 
-/** By WWID where both tell one; else by serial number and model. The size is compared apart, to be named if it differs. */
+/** By WWID if both have one; else by serial number and model. The size is compared separately, for the message. */
 function isSame(ordered: OrderedDisk, disk: PresentDisk): boolean {
   if (ordered.wwid !== '' && disk.wwid !== '') return ordered.wwid === disk.wwid;
   return ordered.serial !== '' && ordered.serial === disk.serial && ordered.model === disk.model;
@@ -58,7 +58,7 @@ function problemsOfOrdered(ordered: OrderedDisk, disks: readonly PresentDisk[], 
 
 function problemsOfPresent(disk: PresentDisk, order: readonly OrderedDisk[]): string[] {
   if (disk.wwid === '' && disk.serial === '')
-    return [`${disk.name} (model "${disk.model}") tells neither serial number nor WWID`];
+    return [`${disk.name} (model "${disk.model}") has neither serial number nor WWID`];
   const ordered = order.filter((candidate) => isSame(candidate, disk));
   if (ordered.length === 0) return [`${disk.name}, ${nameOf(disk)}, is there and not in the order`];
   if (ordered.length > 1) return [`${disk.name}, ${nameOf(disk)}, is in the order ${ordered.length} times`];

@@ -21,7 +21,7 @@ type Allowed = Readonly<Record<DiskFacts['commands'], readonly ErasureMethod[]>>
 
 const clear: readonly ErasureMethod[] = ['Discard', 'Overwrite'];
 
-/** What a mode allows for which disk, in order of preference. What is not here is not done: no mode becomes a weaker one. */
+/** Methods by mode and command set, in order of preference. A mode never falls back to a weaker one. */
 export const allowedMethods: Readonly<Record<ErasureOrder['mode'], Allowed>> = {
   Purge: {
     nvme: ['NVMeSanitizeCrypto', 'NVMeSanitizeBlock', 'NVMeFormatCrypto', 'NVMeFormat'],

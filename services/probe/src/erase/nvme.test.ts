@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nvmeAbilitiesIn, type SanitizeStatus, sanitizeStatusIn } from './nvme.ts';
 
-/** As nvme-cli 2.3 prints it; the lines in between are of no interest. */
+/** Output of nvme-cli 2.3, shortened. */
 const controller = ({ oacs, sanicap, fna }: { oacs: string; sanicap: string; fna: string }): string => `\
 NVME Identify Controller:
 vid       : 0x144d
@@ -33,7 +33,7 @@ const abilities: [string, Parameters<typeof controller>[0], Partial<typeof none>
   ],
 ];
 for (const [title, fields, expected] of abilities) {
-  test(`a controller with ${title} is known by its identification`, () => {
+  test(`the Identify data of a controller with ${title} is parsed`, () => {
     assert.deepEqual(nvmeAbilitiesIn(controller(fields)), { ...none, ...expected });
   });
 }
@@ -47,19 +47,19 @@ Estimated Time For Block Erase                 :  90
 `;
 const statuses: [string, string, string, SanitizeStatus | undefined][] = [
   ['of a new disk', '65535', '0', { state: 'never', fraction: 1, sstat: '0' }],
-  ['of one that is at it', '32768', '0x2', { state: 'running', fraction: 0.5, sstat: '0x2' }],
+  ['of a disk with a sanitize in progress', '32768', '0x2', { state: 'running', fraction: 0.5, sstat: '0x2' }],
   ['with percents', '16384 (25.000000%)', '0x102', { state: 'running', fraction: 0.25, sstat: '0x102' }],
-  ['of one that is done', '65535', '0x101', { state: 'succeeded', fraction: 1, sstat: '0x101' }],
-  ['of one that is done without deallocation', '65535', '0x4', { state: 'succeeded', fraction: 1, sstat: '0x4' }],
-  ['of one that failed', '65535', '0x3', { state: 'failed', fraction: 1, sstat: '0x3' }],
-  ['with a status of the future', '65535', '0x7', undefined],
+  ['of a sanitized disk', '65535', '0x101', { state: 'succeeded', fraction: 1, sstat: '0x101' }],
+  ['of a disk sanitized without deallocation', '65535', '0x4', { state: 'succeeded', fraction: 1, sstat: '0x4' }],
+  ['of a failed sanitize', '65535', '0x3', { state: 'failed', fraction: 1, sstat: '0x3' }],
+  ['with an unknown status', '65535', '0x7', undefined],
 ];
 for (const [title, progress, status, expected] of statuses) {
-  test(`a sanitize log ${title} is understood`, () => {
+  test(`a sanitize log ${title} is parsed`, () => {
     assert.deepEqual(sanitizeStatusIn(log(progress, status)), expected);
   });
 }
 
-test('a sanitize log that is none is not taken for one of a disk that never was sanitized', () => {
+test('text that is not a sanitize log yields no status', () => {
   assert.equal(sanitizeStatusIn('NVMe status: INVALID_LOG_PAGE'), undefined);
 });

@@ -7,11 +7,11 @@ export interface NvmeAbilities {
   readonly sanitizeBlock: boolean;
   readonly format: boolean;
   readonly formatCrypto: boolean;
-  /** Formatting with secure erase reaches every namespace, whichever was named. */
+  /** A format with secure erase applies to every namespace, whichever is named. */
   readonly formatsAll: boolean;
 }
 
-/** Reads what `nvme id-ctrl` prints. */
+/** Parses the output of `nvme id-ctrl`. */
 export function nvmeAbilitiesIn(output: string): NvmeAbilities {
   const field = (name: string): number => Number(new RegExp(`^${name}\\s*:\\s*(\\w+)`, 'm').exec(output)?.[1] ?? 0);
   const isSet = (value: number, bit: number): boolean => ((value >>> bit) & 1) === 1;
@@ -22,7 +22,7 @@ export function nvmeAbilitiesIn(output: string): NvmeAbilities {
     sanitizeBlock: isSet(capabilities, 1),
     // OACS: bit 1 Format NVM.
     format: isSet(commands, 1),
-    // FNA: bit 0 format reaches all namespaces, bit 1 secure erase does, bit 2 cryptographic erase is there.
+    // FNA: bit 0 format applies to all namespaces, bit 1 secure erase does, bit 2 cryptographic erase is supported.
     formatCrypto: isSet(commands, 1) && isSet(format, 2),
     formatsAll: isSet(format, 0) || isSet(format, 1),
   };
@@ -38,13 +38,13 @@ export interface SanitizeStatus {
 /** SSTAT, bits 2:0 of log page 81h (NVM Express 1.3 and 1.4, 5.14): 100b is success with No-Deallocate After Sanitize. */
 const sanitizeStates: readonly SanitizeStatus['state'][] = ['never', 'succeeded', 'running', 'failed', 'succeeded'];
 
-/** Reads what `nvme sanitize-log` prints, or undefined when that is something else. */
+/** Parses the output of `nvme sanitize-log`; undefined for other text. */
 export function sanitizeStatusIn(output: string): SanitizeStatus | undefined {
   const sstat = /\(SSTAT\)\s*:\s*(\w+)/.exec(output)?.[1];
   const progress = /\(SPROG\)\s*:\s*(\d+)/.exec(output)?.[1];
   const state = sanitizeStates[Number(sstat) & 0b111];
   if (sstat === undefined || progress === undefined || state === undefined) return undefined;
-  // SPROG is a numerator over 10000h, and FFFFh when nothing is running.
+  // SPROG is a numerator over 10000h, and FFFFh if no sanitize is running.
   return { state, fraction: state === 'running' ? Number(progress) / 0x1_0000 : 1, sstat };
 }
 
@@ -53,20 +53,20 @@ const abilities = async ({ run, path, signal }: Work): Promise<NvmeAbilities> =>
 
 const pollIntervalMs = 2_000;
 
-/** Sanitize reaches the whole subsystem, goes on over a power loss, and leaves no way to use the media until it ended. */
+/** Sanitize applies to the whole subsystem, continues after a power loss, and blocks the media until it ends. */
 function sanitize(action: { number: 2 | 4; name: string; isThere: (able: NvmeAbilities) => boolean }): Method {
   return {
     expects: 'NothingOfBefore',
     prepare: async (work) => {
       if (!action.isThere(await abilities(work))) return `the controller has no sanitize ${action.name}`;
       if (work.siblings.length > 0) return `it would erase ${work.siblings.join(' and ')} too`;
-      // One that an earlier attempt began: another is not accepted before it ends, nor may samples be read (1.3, 8.15).
+      // While a sanitize of an earlier attempt runs, the device accepts no other and no reads (1.3, 8.15).
       await sanitizeEnds(work);
       return undefined;
     },
     erase: async (work) => {
       // Sanitize (1.3, 5.24): SANACT 010b is block erase, 100b crypto erase. Unrestricted exit (AUSE) stays off: media whose
-      // sanitize failed must not come back into use by any other command.
+      // sanitize failed must not be usable again by any other command.
       await insideDevice(work, async () => {
         await work.run('nvme', ['sanitize', work.path, `--sanact=${action.number}`], work.signal);
         const { state, sstat } = await sanitizeEnds(work);
@@ -81,7 +81,7 @@ async function sanitizeEnds({ disk, path, run, clock, signal, reportProgress }: 
   for (;;) {
     const output = await run('nvme', ['sanitize-log', path], signal);
     const status = sanitizeStatusIn(output);
-    if (status === undefined) throw diskFailed(`${disk.name}: the sanitize log says nothing known: ${output.trim()}`);
+    if (status === undefined) throw diskFailed(`${disk.name}: the sanitize log is not understood: ${output.trim()}`);
     const isRunning = status.state === 'running';
     reportProgress({ continuesByItself: isRunning || undefined });
     if (!isRunning) return status;
@@ -90,10 +90,10 @@ async function sanitizeEnds({ disk, path, run, clock, signal, reportProgress }: 
   }
 }
 
-/** Longer than any disk that takes it; nvme-cli would give up after the ten minutes that the kernel grants otherwise. */
+/** Longer than any disk takes. The default timeout of the kernel is ten minutes. */
 const formatTimeoutMs = 12 * 3_600_000;
 
-/** Format NVM (1.3, 5.23): SES 001b erases user data, 010b the key. The block format in use is kept. */
+/** Format NVM (1.3, 5.23): SES 001b erases user data, 010b the key. The LBA format is kept. */
 function format(ses: 1 | 2, name: string, isThere: (able: NvmeAbilities) => boolean): Method {
   return {
     expects: 'NothingOfBefore',

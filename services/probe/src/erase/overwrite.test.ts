@@ -12,7 +12,7 @@ const partition = (startMebibytes: number, sizeMebibytes: number) => ({
 const cases: [string, Parameters<typeof metadataRanges>[0], [fromMebibytes: number, toMebibytes: number][]][] = [
   ['a small disk is erased as a whole', { sizeBytes: 12 * mebibyte, partitions: [] }, [[0, 12]]],
   [
-    'a disk is erased at both ends and where btrfs keeps copies',
+    'a disk is erased at both ends and at the copies of the btrfs superblock',
     { sizeBytes: 1_000 * mebibyte, partitions: [] },
     [
       [0, 8],
@@ -32,7 +32,7 @@ const cases: [string, Parameters<typeof metadataRanges>[0], [fromMebibytes: numb
     ],
   ],
   [
-    'a partition that claims to be bigger than the disk ends with it',
+    'a partition beyond the end of the disk is limited to the disk',
     { sizeBytes: 20 * mebibyte, partitions: [partition(10, 100)] },
     [
       [0, 8],

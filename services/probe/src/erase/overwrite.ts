@@ -22,7 +22,7 @@ async function writeZeros(work: Work, ranges: readonly Place[]): Promise<void> {
   await device.flush();
 }
 
-/** Every disk can be written: the way that is always left. */
+/** Available for every disk. */
 export const overwrite: Method = {
   expects: 'Zeros',
   prepare: async () => undefined,
@@ -32,12 +32,12 @@ export const overwrite: Method = {
 const stepBytes = 4_096 * mebibyte;
 
 /**
- * Not BLKDISCARD: a device may ignore it, and since Linux 4.12 none promises zeros afterwards (discard_zeroes_data is
- * always 0). BLKZEROOUT does promise them, and is as fast where the device writes zeros by itself.
+ * Not BLKDISCARD: a device may ignore it, and since Linux 4.12 none guarantees zeros afterwards (discard_zeroes_data is
+ * always 0). BLKZEROOUT guarantees zeros, and is as fast if the device has a Write Zeroes command.
  */
 export const discard: Method = {
   expects: 'Zeros',
-  prepare: async ({ disk }) => (disk.writesZeroes ? undefined : 'the disk does not write zeros by itself'),
+  prepare: async ({ disk }) => (disk.writesZeroes ? undefined : 'the disk has no Write Zeroes command'),
   erase: async ({ disk, path, run, signal, reportProgress }) => {
     for (let offset = 0; offset < disk.sizeBytes; offset += stepBytes) {
       const length = Math.min(stepBytes, disk.sizeBytes - offset);
@@ -47,13 +47,13 @@ export const discard: Method = {
   },
 };
 
-/** Both ends, where all but a few signatures are: libblkid(3) looks nowhere else for partition tables, LVM, RAID, ZFS. */
+/** Both ends: libblkid(3) searches only there for partition tables, LVM, RAID, ZFS. */
 const endBytes = 8 * mebibyte;
-/** Copies of the btrfs superblock, by which a file system is found again that was erased at 64 KiB. */
+/** Copies of the btrfs superblock, from which a file system with an erased superblock at 64 KiB can be restored. */
 const btrfsCopies = [64 * mebibyte, 256 * 1_024 * mebibyte];
 const btrfsCopyBytes = 65_536;
 
-/** Both ends of the disk and of each partition: what lies there is found again once the same partition is made again. */
+/** Both ends of the disk and of each partition: signatures in a partition reappear if the same partition is created again. */
 export function metadataRanges({ sizeBytes, partitions }: Pick<DiskFacts, 'sizeBytes' | 'partitions'>): Place[] {
   const volumes = [{ startBytes: 0, sizeBytes }, ...partitions];
   return joined(

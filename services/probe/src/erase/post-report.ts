@@ -15,13 +15,13 @@ export interface Registry {
   readonly log: ProbeLog;
 }
 
-/** Refusals that may be over in a moment. Every other answer of 4xx is about this report, and stays. */
+/** Transient client errors. Every other 4xx answer is final for this report. */
 const retryableStatuses: readonly number[] = [408, 425, 429];
 
 /**
- * One attempt to hand in a report.
- * @throws ProbeError: `ErasureRefused` when the registry does not want it, `RegistryUnreachable` or `RegistryUnready`
- * when it may in a moment; the signal's reason when aborted.
+ * One attempt to send a report.
+ * @throws ProbeError: `ErasureRefused` if the registry rejects it, `RegistryUnreachable` or `RegistryUnready` if a retry may
+ * succeed; the signal's reason when aborted.
  */
 export async function postReport(report: ErasureReportBody, registry: Registry, signal: AbortSignal): Promise<void> {
   const response = await send(report, registry, signal);
@@ -40,7 +40,7 @@ export async function postReport(report: ErasureReportBody, registry: Registry, 
     code: 'ErasureRefused',
     retry: 'blocked',
     status,
-    message: `the registry refuses what is reported of attempt ${report.attempt}: ${answer}; it is no longer ordered`,
+    message: `the registry rejects the report of attempt ${report.attempt}: ${answer}; the order is no longer valid`,
   });
 }
 
@@ -71,7 +71,7 @@ async function send(report: ErasureReportBody, registry: Registry, signal: Abort
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
 
-/** Tries with growing, jittered pauses until the report is acknowledged. @throws as `postReport`, but only what stays. */
+/** Retries with growing, jittered pauses until the report is acknowledged. @throws the final errors of `postReport`. */
 export async function postUntilAcknowledged(
   report: ErasureReportBody,
   registry: Registry,
@@ -82,20 +82,20 @@ export async function postUntilAcknowledged(
       return await postReport(report, registry, signal);
     } catch (error) {
       if (!(error instanceof ProbeError) || error.retry === 'blocked') throw error;
-      registry.log.warn({ code: error.code }, `not acknowledged yet: ${error.message}`);
+      registry.log.warn({ code: error.code }, `report not acknowledged, retrying: ${error.message}`);
       await registry.clock.sleep(pauseMs * (0.5 + registry.random() / 2), signal);
     }
   }
 }
 
-/** Between two reports there is at least this long, however much happens. */
+/** Minimum interval between two reports. */
 const minReportIntervalMs = 2_500;
-/** How often somebody hears that we live, even if nothing happens. */
+/** Report interval without changes. */
 const heartbeatIntervalMs = 5_000;
 
 /**
- * Reports how far it is until the signal is aborted, at changes and every few seconds. A report that gets lost is made up
- * for by the next.
+ * Reports the progress until the signal is aborted, at changes and every few seconds. A lost report is not retried; the next
+ * one replaces it.
  * @throws ProbeError `ErasureRefused`
  */
 export async function keepPosting(
@@ -125,6 +125,6 @@ async function sleepUnlessAborted(clock: ProbeClock, signal: AbortSignal): Promi
   return !signal.aborted;
 }
 
-/** What is worth a report of its own; bytes that were erased meanwhile are not. */
+/** Changes that cause a report; the number of erased bytes does not. */
 const changesIn = ({ disks }: ErasureReportBody): string =>
   JSON.stringify(disks.map(({ name, method, result, message }) => [name, method, result, message]));

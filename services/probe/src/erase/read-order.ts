@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { ProbeError } from '../errors.ts';
 
 /**
- * The order as it stands in the file of the ignition.
- * @throws ProbeError `OrderInvalid`: nothing may be erased on an order that is only half understood.
+ * Parses the order in the ignition file.
+ * @throws ProbeError `OrderInvalid`: an order with an invalid part is rejected as a whole.
  */
 export function readErasureOrder(text: string): ErasureOrder {
   const parsed = erasureOrder.safeParse(jsonIn(text));
@@ -24,6 +24,6 @@ const invalid = (reason: string, cause: unknown): ProbeError =>
   new ProbeError({
     code: 'OrderInvalid',
     retry: 'blocked',
-    message: `${erasureOrderFile} is no order to erase disks: ${reason}`,
+    message: `${erasureOrderFile} is not a valid erasure order: ${reason}`,
     cause,
   });

@@ -31,7 +31,7 @@ interface Machine extends AsyncDisposable {
   put: (path: string, content: string) => Promise<void>;
 }
 
-/** A machine whose disks are files full of a pattern, found, opened, written and read as any disk. */
+/** A machine whose disks are files with a pattern. */
 async function machineWith(...disks: DiskOfFile[]): Promise<Machine> {
   const root = await mkdtemp(join(tmpdir(), 'metalprobe-test-'));
   const put = async (path: string, content: string | Buffer): Promise<void> => {
@@ -91,7 +91,7 @@ interface Registry extends AsyncDisposable {
   authorizations: (string | undefined)[];
 }
 
-/** Answers as told by the report and how many there were of its state; 0 hangs up. */
+/** Status by report and number of reports with its state; 0 closes the connection. */
 async function registryThat(
   answer: (report: ErasureReportBody, countOfState: number) => number = () => 200,
 ): Promise<Registry> {
@@ -122,7 +122,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Each pause is over at the next turn of the event loop. */
+/** Each sleep ends at the next iteration of the event loop. */
 function steppingClock(): ProbeClock & { pauses: number[] } {
   let now = Date.UTC(2026, 0, 1);
   const pauses: number[] = [];
@@ -167,7 +167,7 @@ const isPattern = (content: Buffer): boolean =>
     content.subarray(start, start + mebibyte).equals(pattern),
   );
 
-test('disks are overwritten to the last byte, and the registry knows of each how it was done', async () => {
+test('disks are overwritten to the last byte, and the registry receives the method of each', async () => {
   await using machine = await machineWith({ name: 'sda', sizeMebibytes: 10 }, { name: 'sdb', sizeMebibytes: 7 });
   await using registry = await registryThat();
   const { options, lines } = optionsFor(machine, registry, { order: machine.order('Clear', 'sdb', 'sda') });
@@ -196,7 +196,7 @@ test('disks are overwritten to the last byte, and the registry knows of each how
   assert.match(lines.join('\n'), /sda: erased by Overwrite and verified/);
 });
 
-test('an order to have started is carried out by saying so, whatever disks there are', async () => {
+test('an order in mode None reports success without reading disks', async () => {
   await using machine = await machineWith({ name: 'sda', sizeMebibytes: 2 });
   await using registry = await registryThat();
   const { options } = optionsFor(machine, registry, { order: machine.order('None') });
@@ -209,7 +209,7 @@ test('an order to have started is carried out by saying so, whatever disks there
   assert.ok(isPattern(await machine.content('sda')));
 });
 
-test('metadata is erased at the ends of the disk and of its partitions, and nothing else is', async () => {
+test('only the ends of the disk and of its partitions are erased in mode Metadata', async () => {
   const partitions = [{ name: 'sda1', startMebibytes: 20, sizeMebibytes: 20 }];
   await using machine = await machineWith({ name: 'sda', sizeMebibytes: 80, partitions });
   await using registry = await registryThat();
@@ -248,7 +248,7 @@ const sda: DiskOfFile = {
 const sdb: DiskOfFile = { name: 'sdb', sizeMebibytes: 1 };
 const stops: [title: string, disks: DiskOfFile[], ordered: string[], extra: Record<string, string>, RegExp][] = [
   ['a disk of the order is missing', [sda], ['sda', 'sdb'], {}, /serial serial-sdb, .* of the order is not there/],
-  ['a disk is there that is not in the order', [sda, sdb], ['sda'], {}, /sdb, .* is there and not in the order/],
+  ['a disk of the machine is not in the order', [sda, sdb], ['sda'], {}, /sdb, .* is there and not in the order/],
   [
     'a partition is mounted',
     [sda],
@@ -274,7 +274,7 @@ const stops: [title: string, disks: DiskOfFile[], ordered: string[], extra: Reco
   ['the disk belongs to a volume group', [sda], ['sda'], { 'sys/block/sda/holders/dm-0': '' }, /sda is part of dm-0$/],
 ];
 for (const [title, disks, ordered, extra, message] of stops) {
-  test(`nothing at all is erased when ${title}`, async () => {
+  test(`nothing is erased if ${title}`, async () => {
     await using machine = await machineWith(...disks);
     await using registry = await registryThat();
     for (const [path, content] of Object.entries(extra)) await machine.put(path, content);
@@ -282,14 +282,14 @@ for (const [title, disks, ordered, extra, message] of stops) {
     const last = await runErasure(options);
     assert.equal(last.state, 'Failed');
     assert.match(last.message, message);
-    assert.match(lines.join('\n'), /nothing is erased/);
+    assert.match(lines.join('\n'), /nothing was erased/);
     assert.deepEqual(registry.reports, [last]);
     assert.ok(last.disks.every(({ result }) => result === 'Pending'));
     for (const { name } of disks) assert.ok(isPattern(await machine.content(name)));
   });
 }
 
-test('nothing at all is erased when the kernel holds a disk for a use that is in no file', async () => {
+test('nothing is erased if the kernel holds a disk for an unlisted use', async () => {
   await using machine = await machineWith(sda, sdb);
   await using registry = await registryThat();
   const open: typeof openDevice = async (device) => {
@@ -305,7 +305,7 @@ test('nothing at all is erased when the kernel holds a disk for a use that is in
   assert.ok(isPattern(await machine.content('sda')));
 });
 
-test('removable and read-only disks are left as they are', async () => {
+test('removable and read-only disks are not changed', async () => {
   const removable = { name: 'sdc', sizeMebibytes: 1, attributes: { removable: '1\n' } };
   const readOnly = { name: 'sdd', sizeMebibytes: 1, attributes: { ro: '1\n' } };
   await using machine = await machineWith(sda, removable, readOnly);
@@ -315,7 +315,7 @@ test('removable and read-only disks are left as they are', async () => {
   for (const name of ['sdc', 'sdd']) assert.ok(isPattern(await machine.content(name)));
 });
 
-test('an I/O error fails its disk with name and offset, and no other', async () => {
+test('an I/O error fails only its disk, with name and offset', async () => {
   await using machine = await machineWith({ name: 'sda', sizeMebibytes: 10 }, { name: 'sdb', sizeMebibytes: 10 });
   await using registry = await registryThat();
   const open: typeof openDevice = async (device) =>
@@ -325,7 +325,7 @@ test('an I/O error fails its disk with name and offset, and no other', async () 
     files: { ...machine.files, open },
   });
   const last = await runErasure(options);
-  assert.deepEqual([last.state, last.message], ['Failed', '1 of 2 disks are not erased: sda']);
+  assert.deepEqual([last.state, last.message], ['Failed', '1 of 2 disks were not erased: sda']);
   const [bad, good] = last.disks;
   assert.deepEqual([bad?.result, bad?.verified, bad?.erasedBytes], ['Failed', false, 8 * mebibyte]);
   assert.match(bad?.message ?? '', /; Overwrite: sda: write at offset 8388608: EIO/);
@@ -334,7 +334,7 @@ test('an I/O error fails its disk with name and offset, and no other', async () 
   assert.ok((await machine.content('sdb')).every((byte) => byte === 0));
 });
 
-/** A disk that cannot be written from an offset on. */
+/** A disk with write errors from an offset. */
 async function failingAt(limit: number, { name, ...device }: Parameters<typeof openDevice>[0]): Promise<Device> {
   const opened = await openDevice({ name, ...device });
   return {
@@ -347,7 +347,7 @@ async function failingAt(limit: number, { name, ...device }: Parameters<typeof o
   };
 }
 
-test('the end is reported again until it is acknowledged, with growing pauses and the same words', async () => {
+test('the final report is repeated with growing pauses and the same text until it is acknowledged', async () => {
   await using machine = await machineWith(sda);
   const answers = [503, 0, 429, 200];
   await using registry = await registryThat(({ state }, count) =>
@@ -361,7 +361,7 @@ test('the end is reported again until it is acknowledged, with growing pauses an
   assert.deepEqual(clock.pauses.slice(-3), [1_000, 2_000, 4_000]);
 });
 
-test('nothing is erased before the registry has acknowledged that the order stands', async () => {
+test('nothing is erased before the registry has acknowledged the order', async () => {
   await using machine = await machineWith(sda);
   const wasPattern: Promise<boolean>[] = [];
   await using registry = await registryThat(({ state }, count) => {
@@ -374,7 +374,7 @@ test('nothing is erased before the registry has acknowledged that the order stan
 });
 
 for (const status of [401, 403, 404, 410]) {
-  test(`an order that the registry refuses with ${status} is not carried out`, async () => {
+  test(`an order that the registry rejects with ${status} is not carried out`, async () => {
     await using machine = await machineWith(sda);
     await using registry = await registryThat(() => status);
     const { options, lines } = optionsFor(machine, registry, { order: machine.order('Clear', 'sda') });
@@ -389,7 +389,7 @@ for (const status of [401, 403, 404, 410]) {
   });
 }
 
-test('a refusal in between ends the erasing: the machine may be somebody else’s by now', async () => {
+test('a rejected report stops the erasure', async () => {
   await using machine = await machineWith(sda, sdb);
   await using registry = await registryThat((_, count) => (count === 1 ? 200 : 410));
   const hugeMebibytes = 4_000_000;
@@ -415,15 +415,15 @@ test('a refusal in between ends the erasing: the machine may be somebody else’
     files: { ...machine.files, open },
   });
   await assert.rejects(runErasure(options), { code: 'ErasureRefused', status: 410 });
-  assert.equal(writing, 0, 'nobody writes any more when it comes back');
+  assert.equal(writing, 0, 'no write follows the rejection');
   assert.ok(writes < hugeMebibytes / 4);
   const { state, message, disks: diskErasures } = registry.reports.at(-1) ?? assert.fail('nothing was told');
-  assert.deepEqual([state, message], ['Failed', 'stopped, as the order was withdrawn']);
+  assert.deepEqual([state, message], ['Failed', 'stopped because the order was withdrawn']);
   for (const { result, erasedBytes, message: diskMessage } of diskErasures)
-    assert.deepEqual([result, erasedBytes > 0, diskMessage], ['Failed', true, 'stopped before its end']);
+    assert.deepEqual([result, erasedBytes > 0, diskMessage], ['Failed', true, 'stopped before completion']);
 });
 
-test('a refusal starts no further disk, and it is told which are erased, which are not, and which goes on by itself', async () => {
+test('after a rejected report no further disk is started, and the final report has the progress of each disk', async () => {
   const [vanished, sanitized, waiting] = ['nvme0n1', 'nvme1n1', 'nvme1n2'];
   const small = [vanished, sanitized, waiting].map((name) => ({ name, sizeMebibytes: 1 }));
   await using machine = await machineWith(...small);
@@ -453,18 +453,18 @@ test('a refusal starts no further disk, and it is told which are erased, which a
       [waiting, 'Pending', false],
     ],
   );
-  assert.match(lines.join('\n'), /erasing goes on inside nvme1n1, which nothing stops/);
+  assert.match(lines.join('\n'), /erasure continues inside nvme1n1 and cannot be stopped/);
   assert.ok(isPattern(await machine.content(waiting)));
 });
 
-test('a registry that wants not even the last word gets it once', async () => {
+test('a final report that is rejected is sent once', async () => {
   await using machine = await machineWith(sda);
   await using registry = await registryThat((_, count) => (count === 1 ? 200 : 403));
   const { options } = optionsFor(machine, registry, { order: machine.order('Clear', 'sda') });
   await assert.rejects(runErasure(options), { code: 'ErasureRefused' });
 });
 
-test('reports in between come at changes and every five seconds, and a lost one ends nothing', async () => {
+test('progress is reported at changes and every five seconds, and a lost report does not stop the erasure', async () => {
   await using machine = await machineWith({
     name: 'sda',
     sizeMebibytes: 1,
@@ -479,7 +479,7 @@ test('reports in between come at changes and every five seconds, and a lost one 
     if (count === 6) enough.resolve();
     return count === 3 ? 503 : 200;
   });
-  // blkdiscard takes as long as six reports need.
+  // blkdiscard takes as long as six reports.
   const run: RunProgram = async () => {
     await enough.promise;
     throw new Error('blkdiscard: not today');
@@ -491,7 +491,7 @@ test('reports in between come at changes and every five seconds, and a lost one 
   assert.deepEqual(pauses.slice(1), [5_000, 5_000, 5_000, 5_000]);
 });
 
-test('a stop ends the erasing without a last report', async () => {
+test('a stop ends the erasure without a final report', async () => {
   await using machine = await machineWith(sda);
   const stop = new AbortController();
   await using registry = await registryThat(() => {
@@ -503,7 +503,7 @@ test('a stop ends the erasing without a last report', async () => {
   assert.ok(registry.reports.every(({ state }) => state === 'Running'));
 });
 
-test('namespaces of one controller follow each other, other disks do not wait for them', async () => {
+test('namespaces of one controller are erased in sequence, and other disks in parallel', async () => {
   await using machine = await machineWith(
     ...['nvme0n1', 'nvme0n2', 'nvme1n1'].map((name) => ({ name, sizeMebibytes: 1 })),
   );
@@ -532,7 +532,7 @@ test('namespaces of one controller follow each other, other disks do not wait fo
   assert.ok(![...together].some((names) => names.includes('nvme0n1') && names.includes('nvme0n2')));
 });
 
-test('a machine without disks has nothing to erase', async () => {
+test('an empty order succeeds on a machine without disks', async () => {
   await using machine = await machineWith();
   await using registry = await registryThat();
   assert.equal((await runErasure(optionsFor(machine, registry, {}).options)).state, 'Succeeded');

@@ -15,13 +15,13 @@ export interface ErasureOptions {
   token: string | undefined;
   systemUUID: string;
   clock: ProbeClock;
-  /** Ends everything; what a disk was told to do by itself it may go on doing. */
+  /** Ends everything, except commands that a disk executes on its own. */
   signal: AbortSignal;
   log: ProbeLog;
-  /** Starts nvme, hdparm and blkdiscard. Without a deadline of its own: a secure erase takes hours. */
+  /** Starts nvme, hdparm and blkdiscard, without a deadline, because a secure erase takes hours. */
   run?: RunProgram | undefined;
   files?: ErasureFiles | undefined;
-  /** Between 0 and 1; spreads the attempts to report. */
+  /** Between 0 and 1; jitter of the pauses between reports. */
   random?: (() => number) | undefined;
   fetch?: typeof globalThis.fetch | undefined;
   attemptTimeoutMs?: number | undefined;
@@ -30,28 +30,28 @@ export interface ErasureOptions {
 const disksAtOnce = 8;
 
 /**
- * Erases the disks of the order and no others, and comes back with the last report once it is acknowledged. Nothing is
- * written before the registry acknowledged that the order stands, and nothing at all when machine and order differ.
+ * Erases exactly the disks of the order, and resolves with the last report once it is acknowledged. Nothing is written before
+ * the registry has acknowledged the order, and nothing at all if machine and order differ.
  *
  *   mode None --------------------------------------------> Succeeded
- *   look --differs-----------------------------------------> Failed
+ *   compare --differs--------------------------------------> Failed
  *     '--same--> Running --acknowledged--> erase, verify --> Succeeded or Failed
- *                   '------refused-----------'--refused----> how far each disk is, as Failed; then thrown
+ *                   '------rejected----------'--rejected---> Failed with the progress of each disk; then thrown
  *
- * @throws ProbeError `ErasureRefused` when the registry does not want (any more) what is reported; the signal's reason.
+ * @throws ProbeError `ErasureRefused` if the registry rejects a report; the signal's reason when aborted.
  */
 export async function runErasure(options: ErasureOptions): Promise<ErasureReportBody> {
   try {
     return await executeOrder(options);
   } catch (error) {
-    if (error instanceof ProbeError) options.log.warn({ code: error.code }, `erasing ends: ${error.message}`);
+    if (error instanceof ProbeError) options.log.warn({ code: error.code }, `erasure stopped: ${error.message}`);
     throw error;
   }
 }
 
 async function executeOrder(options: ErasureOptions): Promise<ErasureReportBody> {
   const { order, files = filesOfMachine(), signal, log } = options;
-  // The order is to have started, and no more than that: whatever disks there are is nobody's concern.
+  // In mode None the start itself is the result; disks are not read.
   if (order.mode === 'None') return finish(reporter(options, [])('Succeeded', ''), registryOf(options), signal);
   const inventory = await takeInventory(order, files, signal);
   const records = order.disks.map((ordered) => recordOf(ordered, inventory));
@@ -59,7 +59,7 @@ async function executeOrder(options: ErasureOptions): Promise<ErasureReportBody>
   const registry = registryOf(options);
   if (inventory.problems.length > 0) {
     const reason = inventory.problems.join('; ');
-    log.warn({ attempt: order.attempt }, `nothing is erased: ${reason}`);
+    log.warn({ attempt: order.attempt }, `nothing was erased: ${reason}`);
     return finish(report('Failed', `nothing was erased: ${reason}`), registry, signal);
   }
   await postUntilAcknowledged(report('Running', ''), registry, signal);
@@ -77,16 +77,17 @@ function endOf({ records, report }: Attempt): ErasureReportBody {
   const failed = records.filter(({ result }) => result !== 'Erased').map(({ name }) => name);
   return failed.length === 0
     ? report('Succeeded', '')
-    : report('Failed', `${failed.length} of ${records.length} disks are not erased: ${failed.join(', ')}`);
+    : report('Failed', `${failed.length} of ${records.length} disks were not erased: ${failed.join(', ')}`);
 }
 
 const isErasureRefused = (error: unknown): boolean => error instanceof ProbeError && error.code === 'ErasureRefused';
 
-/** A registry that withdrew the order writes this down; one that wants nothing of this attempt refuses that as well. */
+/** The registry records this report for a withdrawn order, and rejects it for an outdated attempt. */
 async function reportStopped({ records, registry, report }: Attempt, signal: AbortSignal): Promise<void> {
   const continuing = records.filter(({ continuesByItself }) => continuesByItself).map(({ name }) => name);
-  const rest = continuing.length === 0 ? '' : `; erasing goes on inside ${continuing.join(', ')}, which nothing stops`;
-  const stopped = report('Failed', `stopped, as the order was withdrawn${rest}`);
+  const rest =
+    continuing.length === 0 ? '' : `; erasure continues inside ${continuing.join(', ')} and cannot be stopped`;
+  const stopped = report('Failed', `stopped because the order was withdrawn${rest}`);
   registry.log.warn({ devices: continuing }, stopped.message);
   try {
     await postUntilAcknowledged(stopped, registry, signal);
@@ -130,7 +131,7 @@ const registryOf = ({ registryUrl, token, clock, log, ...options }: ErasureOptio
 
 async function finish(report: ErasureReportBody, registry: Registry, signal: AbortSignal): Promise<ErasureReportBody> {
   await postUntilAcknowledged(report, registry, signal);
-  registry.log.info({ state: report.state }, `the registry knows how the erasure ended: ${report.state}`);
+  registry.log.info({ state: report.state }, `the registry acknowledged the final report: ${report.state}`);
   return report;
 }
 
@@ -141,7 +142,7 @@ interface Attempt {
   report: Report;
 }
 
-/** A refusal while disks are being erased ends the erasing: the machine may have been given to somebody. */
+/** A rejected report stops the erasure, because the machine may have a new claim. */
 async function eraseAndReport(options: ErasureOptions, attempt: Attempt): Promise<void> {
   const rejected = new AbortController();
   const done = new AbortController();
@@ -189,19 +190,19 @@ function logResult(
   { result, method: startedMethod }: Partial<DiskErasure>,
   log: ProbeLog,
 ) {
-  if (startedMethod !== undefined) log.info({ disk: name }, `${name}: ${startedMethod} begins`);
+  if (startedMethod !== undefined) log.info({ disk: name }, `${name}: ${startedMethod} started`);
   if (result === 'Erased') log.info({ disk: name }, `${name}: erased by ${method ?? 'nothing'} and verified`);
   if (result === 'Failed') log.warn({ disk: name }, `${name}: not erased: ${message}`);
 }
 
-/** Disks of one controller follow each other: a controller sanitizes once at a time. Others go side by side. */
+/** Erases disks of one controller in sequence, because a controller runs one sanitize at a time, and others in parallel. */
 async function eraseAll(disks: readonly DiskToErase[]): Promise<void> {
   const groups = Map.groupBy(disks, ({ work }) => work.disk.controller).values();
   const eraseGroups = async (): Promise<void> => {
-    // All share one iterator, so that each group is taken once.
+    // The workers share one iterator, so that each group is processed once.
     for (const group of groups) for (const disk of group) await eraseDisk(disk);
   };
-  // Nobody may still write when this comes back, whatever the others threw.
+  // Waits for all workers, so that none is writing after this function has thrown.
   const ends = await Promise.allSettled(Array.from({ length: disksAtOnce }, eraseGroups));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import type { RunProgram } from '../environment.ts';
 
 /**
- * Runs nvme, hdparm or blkdiscard for as long as it takes: a secure erase takes hours, and only the signal ends it.
- * Rejects with what the program complained of.
+ * Runs nvme, hdparm or blkdiscard without a deadline: a secure erase takes hours, and only the signal ends it. Rejects with
+ * the error output of the program.
  */
 export const runTool: RunProgram = (program, parameters, signal) =>
   new Promise((resolve, reject) => {

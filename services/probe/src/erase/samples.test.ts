@@ -6,7 +6,7 @@ const gibibyte = 2 ** 30;
 const offsetsOn = (sizeBytes: number, seed: string) =>
   placesOn(sizeBytes, { count: 64, seed }).map(({ offset }) => offset);
 
-test('samples are the first place, the last, and one in each part of the disk', () => {
+test('samples cover the start, the end and each part of the disk', () => {
   const offsets = offsetsOn(gibibyte, 'seed');
   assert.deepEqual([offsets[0], offsets.at(-1), offsets.length], [0, gibibyte - 65_536, 66]);
   const parts = new Set(offsets.map((offset) => Math.floor((offset / (gibibyte - 65_536)) * 64)));
@@ -14,7 +14,7 @@ test('samples are the first place, the last, and one in each part of the disk', 
   assert.ok(offsets.every((offset) => offset % 4_096 === 0));
 });
 
-test('samples are at the same places for the same seed and at others for another', () => {
+test('sample offsets depend on the seed only', () => {
   assert.deepEqual(offsetsOn(gibibyte, 'a'), offsetsOn(gibibyte, 'a'));
   assert.notDeepEqual(offsetsOn(gibibyte, 'a'), offsetsOn(gibibyte, 'b'));
 });
@@ -23,7 +23,7 @@ test('a disk smaller than a sample is one sample', () => {
   assert.deepEqual(placesOn(4_096, { count: 64, seed: '' }), [{ offset: 0, sizeBytes: 4_096 }]);
 });
 
-test('a range is covered without gap and without a byte of its neighbour', () => {
+test('the samples of a range cover it without gaps and without bytes outside', () => {
   assert.deepEqual(placesIn({ offset: 512, sizeBytes: 65_536 + 512 }), [
     { offset: 512, sizeBytes: 65_536 },
     { offset: 66_048, sizeBytes: 512 },
@@ -36,30 +36,30 @@ const sectors = (...values: (number | 'text')[]): Uint8Array =>
   );
 
 const cases: [string, Expectation, before: Uint8Array, after: Uint8Array, RegExp | undefined][] = [
-  ['zeros where zeros are promised', 'Zeros', sectors('text', 1), sectors(0, 0), undefined],
+  ['zeros where zeros are expected', 'Zeros', sectors('text', 1), sectors(0, 0), undefined],
   [
-    'a byte where zeros are promised',
+    'a byte where zeros are expected',
     'Zeros',
     sectors(0, 0),
     sectors(0, 1),
     /sda: read back at offset 4608: expected zeros/,
   ],
-  ['ones where zeros are promised', 'Zeros', sectors(0, 0), sectors(0, 0xff), /offset 4608/],
-  ['ones where either will do', 'ZerosOrOnes', sectors(), sectors(0, 0xff), undefined],
-  ['something where either will do', 'ZerosOrOnes', sectors(), sectors(0xff, 'text'), /offset 4608/],
-  ['something else than before', 'NothingOfBefore', sectors('text', 1), sectors(3, 'text'), undefined],
+  ['ones where zeros are expected', 'Zeros', sectors(0, 0), sectors(0, 0xff), /offset 4608/],
+  ['ones where zeros or ones are expected', 'ZerosOrOnes', sectors(), sectors(0, 0xff), undefined],
+  ['data where zeros or ones are expected', 'ZerosOrOnes', sectors(), sectors(0xff, 'text'), /offset 4608/],
+  ['data that differs from the previous data', 'NothingOfBefore', sectors('text', 1), sectors(3, 'text'), undefined],
   [
-    'one sector of before among others',
+    'one sector of previous data',
     'NothingOfBefore',
     sectors(1, 'text'),
     sectors(2, 'text'),
-    /offset 4608: found what was there before/,
+    /offset 4608: found the previous data/,
   ],
-  ['a pattern of one byte that survived', 'NothingOfBefore', sectors(0x41, 1), sectors(0x41, 2), /offset 4096/],
-  ['an empty place that is empty again', 'NothingOfBefore', sectors(0, 0xff), sectors(0, 0xff), undefined],
+  ['a pattern of one byte that is still there', 'NothingOfBefore', sectors(0x41, 1), sectors(0x41, 2), /offset 4096/],
+  ['an empty sample that was empty before', 'NothingOfBefore', sectors(0, 0xff), sectors(0, 0xff), undefined],
 ];
 for (const [title, expectation, before, after, message] of cases) {
-  test(`${title} ${message === undefined ? 'passes' : 'is found'}`, () => {
+  test(`${title} ${message === undefined ? 'passes' : 'fails'}`, () => {
     const verify = () => {
       const at = (bytes: Uint8Array) => [{ offset: 4_096, sizeBytes: bytes.length, bytes }];
       verifySamples('sda', expectation, { before: at(before), after: at(after) });

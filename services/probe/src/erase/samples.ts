@@ -9,25 +9,25 @@ export interface Sample extends Place {
   readonly bytes: Uint8Array;
 }
 
-/** What must be found where samples are taken. */
+/** Expected content of the samples. */
 export type Expectation =
-  /** Zeros, because the method promises them. */
+  /** Zeros, because the method guarantees them. */
   | 'Zeros'
-  /** Zeros or ones throughout, whichever the disk uses for nothing. */
+  /** All zeros or all ones, depending on the erased state of the disk. */
   | 'ZerosOrOnes'
-  /** Anything but what was there before. */
+  /** Anything except the previous data. */
   | 'NothingOfBefore';
 
 const sampleBytes = 65_536;
-/** The smallest unit of any disk: each is judged on its own, because one that survived is one too many. */
+/** The smallest unit of any disk. Each sector is compared on its own. */
 const sectorBytes = 512;
 
-/** Aligned for every disk: none has bigger blocks. */
+/** The largest block size of any disk. */
 const alignment = 4_096;
 
 /**
- * Where to look: the first place, the last, and one by chance in each of `count` equal parts, so that no region is left
- * out (NIST SP 800-88 Rev. 1, 4.7.3: representative sampling). The seed makes it repeatable.
+ * Sample offsets: the first, the last, and a random one in each of `count` equal parts, so that every region is covered (NIST
+ * SP 800-88 Rev. 1, 4.7.3: representative sampling). The seed makes them repeatable.
  */
 export function placesOn(sizeBytes: number, { count, seed }: { count: number; seed: string }): Place[] {
   const last = Math.max(0, sizeBytes - sampleBytes);
@@ -39,7 +39,7 @@ export function placesOn(sizeBytes: number, { count, seed }: { count: number; se
     .map((offset) => ({ offset, sizeBytes: Math.min(sampleBytes, sizeBytes) }));
 }
 
-/** All of a range, for ranges that are small enough. */
+/** Samples that cover a whole range, for small ranges. */
 export function placesIn({ offset, sizeBytes }: Place): Place[] {
   const starts = Array.from({ length: Math.ceil(sizeBytes / sampleBytes) }, (_, index) => index * sampleBytes);
   return starts.map((start) => ({ offset: offset + start, sizeBytes: Math.min(sampleBytes, sizeBytes - start) }));
@@ -57,7 +57,7 @@ export async function takeSamples(device: Device, places: readonly Place[], sign
   return samples;
 }
 
-/** @throws ProbeError `DiskFailed` naming the first place at which something of before may be left. */
+/** @throws ProbeError `DiskFailed` with the offset of the first sector that does not match. */
 export function verifySamples(
   name: string,
   expectation: Expectation,
@@ -84,17 +84,17 @@ const isAll = (value: Uint8Array, sector: Uint8Array): boolean => isSame(sector,
 const accepts: Record<Expectation, (sector: Uint8Array, before: Uint8Array) => boolean> = {
   Zeros: (sector) => isAll(zeros, sector),
   ZerosOrOnes: (sector) => isAll(zeros, sector) || isAll(ones, sector),
-  // An empty sector says nothing, even where it said the same before.
+  // An empty sector contains no data, even if it was empty before.
   NothingOfBefore: (sector, before) => isAll(zeros, sector) || isAll(ones, sector) || !isSame(sector, before),
 };
 
 const mismatchMessages: Record<Expectation, string> = {
   Zeros: 'expected zeros, found something else',
   ZerosOrOnes: 'expected zeros or ones, found something else',
-  NothingOfBefore: 'found what was there before',
+  NothingOfBefore: 'found the previous data',
 };
 
-/** Mulberry32 over an FNV-1a hash of the seed: not for secrets, only spread and repeatable. */
+/** Mulberry32 over an FNV-1a hash of the seed: repeatable, not for cryptography. */
 function randomFrom(seed: string): () => number {
   let state = Buffer.from(seed).reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5);
   return () => {

@@ -4,28 +4,11 @@ import type { DiskErasure, ErasureOrder } from '@metal/api/wire/erasure.ts';
 import type { RunProgram } from '../environment.ts';
 import type { DiskFacts } from './disk-facts.ts';
 import { eraseDisk } from './erase-disk.ts';
+import { testDisk } from './erase-disk.rows.ts';
 
 const mebibyte = 1_048_576;
-const facts: DiskFacts = {
-  name: 'sda',
-  vendor: '',
-  model: 'M',
-  serial: 'S',
-  wwid: 'W',
-  removable: false,
-  readOnly: false,
-  logicalBlockSize: 512,
-  sizeBytes: 16 * mebibyte,
-  commands: 'none',
-  controller: 'sda',
-  deviceNumber: '8:0',
-  deviceNumbers: new Map(),
-  writesZeroes: false,
-  partitions: [],
-  holders: [],
-};
 
-/** Answers of tools by their verb; the one that is named stops the agent while it runs, and is killed by that. */
+/** Output of tools by verb. */
 const answers: Record<string, string> = {
   'id-ctrl': 'oacs : 0x2\nsanicap : 0x3\nfna : 0x4\n',
   'sanitize-log': '(SPROG) : 65535\n(SSTAT) : 0x0\n',
@@ -35,12 +18,12 @@ const answers: Record<string, string> = {
 interface Stopped {
   readonly mode: ErasureOrder['mode'];
   readonly commands?: DiskFacts['commands'];
-  /** The call that is under way, or how many writes are done. */
+  /** The call in progress at the stop, or the number of completed writes. */
   readonly at: string | number;
   readonly sanitizeRuns?: boolean;
 }
 
-/** Erases one disk, and is stopped in between. */
+/** Erases one disk and stops the agent in between. */
 async function stopAt({ mode, commands = 'none', at, sanitizeRuns = false }: Stopped) {
   const stop = new AbortController();
   const record: Partial<DiskErasure> = {};
@@ -66,7 +49,7 @@ async function stopAt({ mode, commands = 'none', at, sanitizeRuns = false }: Sto
   };
   const device = { write, read: async () => {}, flush: async () => {}, [Symbol.asyncDispose]: async () => {} };
   const work = {
-    disk: { ...facts, commands },
+    disk: { ...testDisk, commands },
     path: '/dev/sda',
     siblings: [],
     clock: { now: () => Date.UTC(2026, 0, 1), sleep: async () => stop.abort(new Error('stopped')) },
@@ -81,34 +64,34 @@ async function stopAt({ mode, commands = 'none', at, sanitizeRuns = false }: Sto
 }
 
 const untouched = { result: 'Pending', method: undefined } as const;
-const stopped = { result: 'Failed', message: 'stopped before its end' } as const;
+const stopped = { result: 'Failed', message: 'stopped before completion' } as const;
 
 const rows: [string, Stopped, Partial<DiskErasure>][] = [
-  ['before it began', { mode: 'Clear', at: 0 }, {}],
-  ['while it is overwritten', { mode: 'Clear', at: 2 }, { ...stopped, erasedBytes: 8 * mebibyte }],
-  ['while its abilities are read', { mode: 'Purge', commands: 'nvme', at: 'id-ctrl' }, untouched],
+  ['before the start', { mode: 'Clear', at: 0 }, {}],
+  ['during an overwrite', { mode: 'Clear', at: 2 }, { ...stopped, erasedBytes: 8 * mebibyte }],
+  ['while the Identify data is read', { mode: 'Purge', commands: 'nvme', at: 'id-ctrl' }, untouched],
   [
-    'while it is waited for the sanitize of an earlier attempt',
+    'while waiting for the sanitize of an earlier attempt',
     { mode: 'Purge', commands: 'nvme', at: 'sleep', sanitizeRuns: true },
     { ...untouched, continuesByItself: true },
   ],
-  ['while it sanitizes', { mode: 'Purge', commands: 'nvme', at: 'sleep' }, { ...stopped, continuesByItself: true }],
+  ['during a sanitize', { mode: 'Purge', commands: 'nvme', at: 'sleep' }, { ...stopped, continuesByItself: true }],
   [
-    'while it erases itself',
+    'during a secure erase',
     { mode: 'Purge', commands: 'ata', at: '--security-erase' },
     { ...stopped, continuesByItself: true },
   ],
 ];
 
 for (const [title, at, expected] of rows)
-  test(`a disk whose eraser is stopped ${title} is told as it is`, async () => {
+  test(`the record of a disk is correct after a stop ${title}`, async () => {
     const { record, writes } = await stopAt(at);
     assert.deepEqual({ ...record, ...expected }, record);
     assert.equal(record.continuesByItself, expected.continuesByItself);
     if (typeof at.at === 'number') assert.equal(writes, at.at, 'nothing is written after the stop');
   });
 
-test('a SATA disk whose eraser is stopped before the erase was sent gets its password taken back', async () => {
+test('the password of a SATA disk is removed after a stop before the erase was sent', async () => {
   const { record, calls } = await stopAt({ mode: 'Purge', commands: 'ata', at: '--security-set-pass' });
   assert.deepEqual(calls.slice(-2), ['--security-set-pass', '--security-disable']);
   assert.equal(record.continuesByItself, undefined);

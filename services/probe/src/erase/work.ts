@@ -3,11 +3,11 @@ import type { Device } from './device.ts';
 import type { DiskFacts } from './disk-facts.ts';
 import type { Expectation, Place } from './samples.ts';
 
-/** One disk to be erased, and what is needed for it. */
+/** One disk to be erased, with its tools. */
 export interface Work {
   readonly disk: DiskFacts;
   readonly path: string;
-  /** Disks behind the same controller that must be left alone. */
+  /** Disks of the same controller that must not be erased. */
   readonly siblings: readonly string[];
   readonly clock: ProbeClock;
   readonly run: RunProgram;
@@ -22,7 +22,7 @@ export interface Progress {
   readonly continuesByItself?: boolean | undefined;
 }
 
-/** For a command that the device carries out by itself: from when it is sent, ending the program that waits ends nothing. */
+/** Runs a command that the device executes on its own: once it is sent, it continues even if the waiting program ends. */
 export async function insideDevice(
   { disk, signal, reportProgress }: Work,
   command: () => Promise<unknown>,
@@ -41,10 +41,10 @@ export async function insideDevice(
 /** One way to erase a disk. */
 export interface Method {
   readonly expects: Expectation;
-  /** Makes the disk ready and comes back with nothing, or with why it cannot be erased like this. Destroys nothing. */
+  /** Prepares the disk. Resolves with the reason if the method cannot be used, else undefined. Destroys no data. */
   readonly prepare: (work: Work) => Promise<string | undefined>;
-  /** Comes back when the disk says that it is done. @throws whatever went wrong; the disk is then in between. */
+  /** Resolves when the disk reports completion. @throws on failure; the disk may then be partly erased. */
   readonly erase: (work: Work) => Promise<void>;
-  /** What it erases; left out for everything. */
+  /** The ranges that are erased. Default: the whole disk. */
   readonly ranges?: (disk: DiskFacts) => readonly Place[];
 }
