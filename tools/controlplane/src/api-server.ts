@@ -22,7 +22,7 @@ export interface ApiServerEndpoint {
 
 const readyWithinMs = 60_000;
 
-/** Starts a kube-apiserver with RBAC and waits until an administrator can work with it. */
+/** Starts a kube-apiserver with RBAC and waits until an administrator can use it. */
 export async function startApiServer(options: ApiServerOptions): Promise<Child> {
   const { binaries, directory, signal } = options;
   const child = new Child({
@@ -31,7 +31,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Child> 
     directory,
     logFile: join(directory, 'kube-apiserver.log'),
     failure: startFailed,
-    // The heap of a young API server is so small that it is collected without end: a tenth of its processor time.
+    // With its small initial heap, a new API server spends a tenth of its processor time on garbage collection.
     defaults: { GOGC: '400' },
     args: flags(options),
   });
@@ -48,7 +48,7 @@ const flags = ({ etcdUrl, port, pki, moreFlags }: ApiServerOptions): string[] =>
   `--etcd-servers=${etcdUrl}`,
   `--secure-port=${port}`,
   '--bind-address=127.0.0.1',
-  // Without a default route the API server would find no address of its own and refuse to start.
+  // Without a default route the API server finds no address to advertise and does not start.
   '--advertise-address=127.0.0.1',
   '--endpoint-reconciler-type=none',
   '--service-cluster-ip-range=10.0.0.0/24',
@@ -65,20 +65,20 @@ const flags = ({ etcdUrl, port, pki, moreFlags }: ApiServerOptions): string[] =>
   ...moreFlags,
 ];
 
-// Both take a second and more, most of it waiting, and an administrator needs neither.
+// Both take a second or more, mostly waiting, and an administrator needs neither.
 const lateHooks = ['poststarthook/rbac/bootstrap-roles', 'poststarthook/scheduling/bootstrap-system-priority-classes'];
 const administratorReadyzPath = `/readyz?${lateHooks.map((hook) => `exclude=${hook}`).join('&')}`;
 
 async function isReadyForAdministrators(endpoint: ApiServerEndpoint): Promise<boolean> {
   if (!(await respondsOk(endpoint, administratorReadyzPath))) return false;
-  // Readiness does not wait for the namespaces that the API server makes itself.
+  // Readiness does not wait for the namespaces that the API server creates.
   return respondsOk(endpoint, '/api/v1/namespaces/default');
 }
 
-/** Ready in its own opinion: the roles that every cluster has are in place too. */
+/** Ready according to /readyz: the default roles exist too. */
 export const isReady = (endpoint: ApiServerEndpoint): Promise<boolean> => respondsOk(endpoint, '/readyz');
 
-/** True when the API server says 200 to an administrator. */
+/** True if the API server answers 200 to an administrator. */
 export function respondsOk({ port, pki: { authority, admin } }: ApiServerEndpoint, path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const options = {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { findBinaries } from './binaries.ts';
 
-/** A home without a cache, and with a `go` that is a script. */
+/** A home directory without a cache, with a script as `go`. */
 async function homeWithGo(script: string | undefined) {
   const path = await mkdtemp(join(tmpdir(), 'metal-control-plane-test-'));
   await mkdir(join(path, 'bin'));
@@ -26,7 +26,7 @@ echo built >> "$HOME/builds"
 while [ "$1" != -o ]; do shift; done
 touch "$2/server" "$2/kube-apiserver" "$2/kube-controller-manager" "$2/kubectl"`;
 
-test('whoever needs the programs at the same time builds once', async () => {
+test('concurrent processes build the programs once', async () => {
   await using home = await homeWithGo(building);
   const { environment } = home;
   const found = await Promise.all([1, 2, 3].map(() => findBinaries({ environment })));
@@ -43,7 +43,7 @@ test('a finished build is used again, without Go', async () => {
   assert.match(directory, /kubernetes-v1\.36\.3-etcd-v3\.6\.\d+-/);
 });
 
-test('a lock and a half build that a killed process left are in nobody’s way', async () => {
+test('the lock and the partial build of a killed process do not block a build', async () => {
   await using home = await homeWithGo(building);
   const { directory } = await findBinaries({ environment: home.environment });
   await rm(directory, { recursive: true });
@@ -54,7 +54,7 @@ test('a lock and a half build that a killed process left are in nobody’s way',
   assert.equal(left.length, 1, left.join(', '));
 });
 
-test('a build that fails tells the end of its output and leaves nothing', async () => {
+test('a failed build reports the end of its output and leaves no files', async () => {
   await using home = await homeWithGo('[ "$1" = env ] && echo go1.26.8 && exit\necho "disk full" >&2\nexit 1');
   await assert.rejects(findBinaries({ environment: home.environment }), { code: 'BuildFailed', message: /disk full/ });
   assert.deepEqual(await readdir(join(home.path, 'cache/metal-operator/control-plane')), []);
@@ -63,7 +63,7 @@ test('a build that fails tells the end of its output and leaves nothing', async 
 test('a build ends when it is aborted', async () => {
   await using home = await homeWithGo('[ "$1" = env ] && echo go1.26.8 && exit\ntouch "$HOME/started"\nexec sleep 60');
   const stop = new AbortController();
-  const reason = new Error('asked to stop');
+  const reason = new Error('stopped');
   const started = watch(home.path);
   const build = findBinaries({ environment: home.environment, signal: stop.signal });
   for await (const { filename } of started) if (filename === 'started') break;
@@ -72,16 +72,16 @@ test('a build ends when it is aborted', async () => {
   assert.deepEqual(await readdir(join(home.path, 'cache/metal-operator/control-plane')), []);
 });
 
-test('a build that is aborted before it began does not begin', async () => {
+test('a build that is aborted before its start does not start', async () => {
   await using home = await homeWithGo(building);
   const stop = new AbortController();
-  const reason = new Error('asked to stop');
+  const reason = new Error('stopped');
   const log = () => stop.abort(reason);
   await assert.rejects(findBinaries({ environment: home.environment, signal: stop.signal, log }), reason);
   assert.equal(existsSync(join(home.path, 'builds')), false);
 });
 
-test('assets that lack something are named, with the way out', async () => {
+test('a missing program of the assets is reported with the remedy', async () => {
   await using home = await homeWithGo(undefined);
   await assert.rejects(findBinaries({ assets: home.path }), {
     code: 'AssetsIncomplete',
@@ -89,7 +89,7 @@ test('assets that lack something are named, with the way out', async () => {
   });
 });
 
-test('without Go and without assets both ways out are named', async () => {
+test('an error without Go and assets has both remedies', async () => {
   await using home = await homeWithGo(undefined);
   await assert.rejects(findBinaries({ environment: home.environment }), {
     code: 'GoMissing',
@@ -97,7 +97,7 @@ test('without Go and without assets both ways out are named', async () => {
   });
 });
 
-test('a Go that is too old is told by its version', async () => {
+test('a Go that is too old is reported with its version', async () => {
   await using home = await homeWithGo('echo go1.21.3');
   await assert.rejects(findBinaries({ environment: home.environment }), {
     code: 'GoMissing',

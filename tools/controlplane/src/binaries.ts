@@ -16,17 +16,17 @@ export interface Binaries {
 }
 
 export interface BinariesOptions {
-  /** Directory with ready-made binaries; defaults to $KUBEBUILDER_ASSETS. */
+  /** Directory with the binaries. Default: $KUBEBUILDER_ASSETS. */
   readonly assets?: string | undefined;
   readonly environment?: NodeJS.ProcessEnv | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** One line of progress for people. */
+  /** Receives lines of progress. */
   readonly log?: ((line: string) => void) | undefined;
 }
 
 /**
- * Finds the control plane's binaries, or builds them once per version into the user's cache. Processes that need them
- * at the same time build once.
+ * Finds the control plane's binaries, or builds them once per version into the user's cache. Concurrent processes build them
+ * once.
  * @throws ControlPlaneError GoMissing, BuildFailed or AssetsIncomplete; the signal's reason.
  */
 export async function findBinaries({
@@ -52,7 +52,7 @@ function fromAssets(directory: string): Binaries {
   if (missing.length === 0) return binariesIn(directory);
   throw new ControlPlaneError(
     'AssetsIncomplete',
-    `KUBEBUILDER_ASSETS=${directory} lacks ${missing.join(', ')}; give a directory with etcd, kube-apiserver, kubectl and, for garbage collection, kube-controller-manager, or unset it to have all of them built with Go`,
+    `KUBEBUILDER_ASSETS=${directory} lacks ${missing.join(', ')}; set it to a directory with etcd, kube-apiserver, kubectl and, for garbage collection, kube-controller-manager, or unset it to build all of them with Go`,
   );
 }
 

@@ -17,7 +17,7 @@ export interface BuildOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @throws ControlPlaneError GoMissing, naming both ways out. */
+/** @throws ControlPlaneError GoMissing, with both remedies. */
 export async function requireGo(environment: NodeJS.ProcessEnv): Promise<void> {
   const { stdout } = await run('go', ['env', 'GOVERSION'], { env: { ...environment, GOTOOLCHAIN: 'local' } }).catch(
     (error: unknown) => {
@@ -36,7 +36,7 @@ const goMissing = (found: string, cause?: unknown): ControlPlaneError =>
     cause,
   );
 
-/** Builds into a directory beside the final one and renames it, so that what is found there is always complete. */
+/** Builds into a directory beside the final one and renames it, so that the final one is always complete. */
 export async function buildPrograms(recipe: Recipe, options: BuildOptions): Promise<void> {
   const { directory, kubernetes, etcd } = recipe;
   options.log(
@@ -47,7 +47,7 @@ export async function buildPrograms(recipe: Recipe, options: BuildOptions): Prom
   await mkdir(partial, { recursive: true });
   try {
     await goBuild(partial, recipe, options);
-    // Go names a program after the last part of its path.
+    // Go names a program after the last segment of its path.
     await rename(join(partial, 'server'), join(partial, 'etcd'));
     await rm(directory, { recursive: true, force: true });
     await rename(partial, directory);
@@ -56,7 +56,7 @@ export async function buildPrograms(recipe: Recipe, options: BuildOptions): Prom
   }
 }
 
-/** What builds left that were killed. */
+/** Directories of killed builds. */
 async function removePartials(directory: string): Promise<void> {
   const isPartial = (name: string) => name.startsWith(`${basename(directory)}.partial-`);
   const names = (await readdir(dirname(directory))).filter(isPartial);

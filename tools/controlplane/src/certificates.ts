@@ -1,4 +1,4 @@
-// @peculiar/x509 finds its parts by decorators and wants this polyfill loaded before it.
+// @peculiar/x509 uses decorators and requires this polyfill to be loaded first.
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
@@ -21,7 +21,7 @@ export interface Subject {
   readonly ipAddresses?: readonly string[];
 }
 
-/** A certificate authority of its own for one control plane. It is valid for ten years, what it issues for one. */
+/** The certificate authority of one control plane. It is valid for ten years, its certificates for one. */
 export interface Authority {
   readonly certificatePem: string;
   readonly keyPem: string;
@@ -49,7 +49,7 @@ export async function createAuthority(commonName: string): Promise<Authority> {
   };
 }
 
-/** The authority of a control plane that was started before. */
+/** The authority of a control plane from an earlier start. */
 export async function loadAuthority(certificatePem: string, keyPem: string): Promise<Authority> {
   const certificate = new x509.X509Certificate(certificatePem);
   const [der] = x509.PemConverter.decode(keyPem);
@@ -66,7 +66,7 @@ async function issue(
   const keys = await newKeys();
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: serial(),
-    // As data: names of users and groups may hold commas, colons and equals signs.
+    // As objects, because names of users and groups may contain commas, colons and equals signs.
     subject: [{ CN: [subject.commonName] }, ...(subject.organizations ?? []).map((name) => ({ O: [name] }))],
     issuer: authority.subject,
     ...validity(leafDays),
@@ -90,7 +90,7 @@ function alternativeNames({ dnsNames = [], ipAddresses = [] }: Subject): x509.Ex
   return names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(names)];
 }
 
-/** RSA pair that service account tokens are signed with. */
+/** RSA key pair for service account tokens. */
 export async function serviceAccountKeys(): Promise<{ privatePem: string; publicPem: string }> {
   const keys = await webcrypto.subtle.generateKey(
     { name: 'RSASSA-PKCS1-v1_5', modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' },

@@ -7,8 +7,8 @@ import type { ControlPlaneAccess } from './running-control-plane.ts';
 import { readAuthority } from './pki.ts';
 
 /**
- * A control plane that another process runs, by the directory that it keeps its data in. Its roles must be ready. What
- * is returned is valid until that process ends it.
+ * Connects to a control plane of another process by its data directory. Its roles must be ready. The result is valid until
+ * that process ends it.
  */
 export async function connectControlPlane(directory: string): Promise<ControlPlaneAccess> {
   const kubeconfigPath = join(directory, 'kubeconfig');

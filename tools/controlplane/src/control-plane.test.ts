@@ -30,18 +30,18 @@ describe('a control plane', () => {
   const kubectl = async (kubeconfig: string, ...args: string[]) =>
     (await run(plane.binaries.kubectl, ['--kubeconfig', kubeconfig, ...args])).stdout;
 
-  test('tells the version that go.mod names', async () => {
+  test('reports the version in go.mod', async () => {
     const versions = await kubectl(plane.kubeconfigPath, 'version');
     assert.match(versions, /Client Version: v1\.36\.3/);
     assert.match(versions, /Server Version: v1\.36\.3/);
   });
 
-  test('lets nobody do what no role allows', async () => {
+  test('denies requests that no role allows', async () => {
     const nobody = await plane.kubeconfigFor('nobody');
     await assert.rejects(kubectl(nobody, 'get', 'secrets'), /User "nobody" cannot list resource "secrets"/);
   });
 
-  test('has users whose names and groups hold commas, colons and equals signs', async () => {
+  test('accepts users and groups with commas, colons and equals signs in their names', async () => {
     const user = 'system:serviceaccount:metal:a,O=system:masters';
     const kubeconfig = await plane.kubeconfigFor(user, ['team=blue, shift:2', 'night']);
     const review = await kubectl(kubeconfig, 'auth', 'whoami', '-o', 'jsonpath={.status.userInfo}');
@@ -50,7 +50,7 @@ describe('a control plane', () => {
     assert.deepEqual(groups, ['team=blue, shift:2', 'night', 'system:authenticated']);
   });
 
-  test('has the roles that every cluster has', async () => {
+  test('has the default roles', async () => {
     await plane.rolesReady();
     const roles = await kubectl(plane.kubeconfigPath, 'get', 'clusterroles', 'cluster-admin', 'view', '-o', 'name');
     assert.equal(roles.trim().split('\n').length, 2);
@@ -71,7 +71,7 @@ describe('a control plane', () => {
   });
 });
 
-test('a start that fails says why and leaves nothing', async () => {
+test('a failed start reports the reason and leaves nothing', async () => {
   await using assets = await assetsWithApiServer('#!/bin/sh\necho "this machine has no clock" >&2\nexit 3\n');
   const data = join(assets.path, 'data');
   await assert.rejects(startControlPlane({ assets: assets.path, dataDirectory: data }), {
@@ -84,7 +84,7 @@ test('a start that fails says why and leaves nothing', async () => {
 test('a start that is aborted ends with the reason and leaves nothing', async () => {
   await using assets = await assetsWithApiServer('#!/bin/sh\necho waiting\nexec sleep 60\n');
   const data = join(assets.path, 'data');
-  const reason = new Error('asked to stop');
+  const reason = new Error('stopped');
   const stop = new AbortController();
   const start = startControlPlane({ assets: assets.path, dataDirectory: data, signal: stop.signal });
   stop.abort(reason);
@@ -92,7 +92,7 @@ test('a start that is aborted ends with the reason and leaves nothing', async ()
   assert.deepEqual(await processesOf(assets.path), []);
 });
 
-test('without kube-controller-manager everything else works, and garbage collection says what it lacks', async () => {
+test('a control plane works without kube-controller-manager, and garbage collection reports that it is missing', async () => {
   await using assets = await assetsWithApiServer('#!/bin/sh\nexit 1\n');
   const { apiServer } = await findBinaries();
   await rm(join(assets.path, 'kube-apiserver'));
@@ -104,14 +104,14 @@ test('without kube-controller-manager everything else works, and garbage collect
   });
 });
 
-test('a data directory whose path is too long for a socket is refused before anything starts', async () => {
+test('a data directory with a path too long for a socket is rejected before the start', async () => {
   await using assets = await assetsWithApiServer('#!/bin/sh\nexit 1\n');
   const data = join(assets.path, 'x'.repeat(100));
   await assert.rejects(startControlPlane({ dataDirectory: data }), { code: 'StartFailed', message: /shorter path/ });
   assert.deepEqual(await processesOf(data), []);
 });
 
-/** Ready-made programs, one of which is a script. */
+/** Assets in which one program is a script. */
 async function assetsWithApiServer(script: string): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'metal-control-plane-test-'));
   const { etcd, kubectl } = await findBinaries();

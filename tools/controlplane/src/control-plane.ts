@@ -8,25 +8,24 @@ import { type Pki, preparePki } from './pki.ts';
 import { RunningControlPlane, type ControlPlane } from './running-control-plane.ts';
 
 export interface ControlPlaneOptions {
-  /** Kept between starts. Without one, a temporary directory that is removed at the end. */
+  /** Kept between starts. Default: a temporary directory that is removed at the end. */
   readonly dataDirectory?: string | undefined;
-  /** Directory with ready-made programs; defaults to $KUBEBUILDER_ASSETS, else they are built once with Go. */
+  /** Directory with the programs. Default: $KUBEBUILDER_ASSETS, else they are built once with Go. */
   readonly assets?: string | undefined;
-  /** Garbage collection, namespaces and service accounts; needs kube-controller-manager. */
+  /** Runs kube-controller-manager: garbage collection, namespaces and service accounts. */
   readonly controllerManager?: boolean | undefined;
-  /** Of the API server, beside the usual ones; e.g. for an audit log. */
+  /** Additional flags of the API server, for example for an audit log. */
   readonly apiServerFlags?: readonly string[] | undefined;
-  /** Ends the start; has no effect on a control plane that is up. */
+  /** Aborts the start; has no effect on a running control plane. */
   readonly signal?: AbortSignal | undefined;
-  /** One line of progress for people, when something takes long. */
+  /** Receives lines of progress for long operations. */
   readonly log?: ((line: string) => void) | undefined;
 }
 
 const portAttempts = 5;
 
 /**
- * Starts a control plane and waits until an administrator can work with it. Its programs end with this process,
- * however this process ends.
+ * Starts a control plane and waits until an administrator can use it. Its programs end with this process, however it ends.
  * @throws ControlPlaneError, or the signal's reason; nothing is left running then.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
@@ -48,7 +47,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   }
 }
 
-/** Fails only when both are over, so that nothing starts after the failure was cleaned up. */
+/** Rejects only when both have settled, so that nothing starts after the cleanup of the failure. */
 async function both<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([one, other]);
   return Promise.all([one, other]);
@@ -65,7 +64,7 @@ async function startEtcdIn(
   return etcd;
 }
 
-/** Somebody else may take a free port between looking and binding; then another one is tried. */
+/** Another process may bind a free port first; then another port is tried. */
 async function startOnFreePort({
   data,
   binaries,

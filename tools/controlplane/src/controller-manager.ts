@@ -4,7 +4,7 @@ import type { Binaries } from './binaries.ts';
 import { Child } from '@metal/process/child.ts';
 import { ControlPlaneError, startFailed } from './errors.ts';
 
-/** Those a cluster without nodes has use for. */
+/** The controllers that a cluster without nodes needs. */
 const controllers = [
   'garbage-collector-controller',
   'namespace-controller',
@@ -16,8 +16,8 @@ const controllers = [
 const readyWithinMs = 30_000;
 
 /**
- * Starts a kube-controller-manager and waits for its first work, a service account. Kinds that are defined later take
- * part in garbage collection after up to half a minute.
+ * Starts a kube-controller-manager and waits for its first service account. It collects garbage of kinds that are defined
+ * later after up to 30 s.
  * @throws ControlPlaneError AssetsIncomplete or StartFailed.
  */
 export async function startControllerManager({
@@ -54,6 +54,6 @@ function programOf({ controllerManager, directory }: Binaries): string {
   if (controllerManager !== undefined) return controllerManager;
   throw new ControlPlaneError(
     'AssetsIncomplete',
-    `${directory} has no kube-controller-manager, and without it there is no garbage collection; add it (release binaries have it), or unset KUBEBUILDER_ASSETS to have all programs built with Go`,
+    `${directory} has no kube-controller-manager, which garbage collection requires; add it (it is among the release binaries), or unset KUBEBUILDER_ASSETS to build all programs with Go`,
   );
 }

@@ -5,18 +5,18 @@ import { ControlPlaneError } from './errors.ts';
 import { tryFileLock } from './file-lock.ts';
 import { freePort, isFree } from './free-port.ts';
 
-/** Where one control plane keeps everything it has. */
+/** The files of one control plane. */
 export interface DataDirectory extends AsyncDisposable {
   readonly path: string;
   /** Data outlives the process. */
   readonly durable: boolean;
-  /** A port to try; a persistent control plane asks for the one it had, so that its kubeconfigs stay valid. */
+  /** A port to try. A persistent control plane returns its previous port, so that its kubeconfigs stay valid. */
   port(): Promise<number>;
   savePort(port: number): Promise<void>;
 }
 
 /**
- * The given directory, for this process alone; or a temporary one that goes when it is disposed.
+ * The given directory, locked for this process, or a temporary one that is removed when disposed.
  * @throws ControlPlaneError DataDirectoryInUse.
  */
 export function openDataDirectory(path: string | undefined): Promise<DataDirectory> {
@@ -40,7 +40,7 @@ async function persistent(path: string): Promise<DataDirectory> {
   if (lock === undefined) {
     throw new ControlPlaneError(
       'DataDirectoryInUse',
-      `another control plane runs on ${path}; use it by ${join(path, 'kubeconfig')}, stop it, or choose another directory`,
+      `another control plane runs on ${path}; use it with ${join(path, 'kubeconfig')}, stop it, or choose another directory`,
     );
   }
   await Promise.all(logs.map((name) => rm(join(path, name), { force: true })));
@@ -57,5 +57,5 @@ async function persistent(path: string): Promise<DataDirectory> {
   };
 }
 
-/** Begun anew with each start, or they would grow for ever. */
+/** Truncated at each start, to limit their size. */
 const logs = ['etcd.log', 'kube-apiserver.log', 'kube-controller-manager.log'];

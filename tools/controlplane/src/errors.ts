@@ -1,17 +1,17 @@
-/** Every reason why a control plane does not start. */
+/** Error codes of a control plane. */
 export type ControlPlaneErrorCode =
-  /** No Go, or one that is too old, to build the programs with. */
+  /** Go is missing or too old. */
   | 'GoMissing'
   | 'BuildFailed'
-  /** The directory of ready-made programs lacks some. */
+  /** KUBEBUILDER_ASSETS lacks a program. */
   | 'AssetsIncomplete'
-  /** Another control plane runs on the data. */
+  /** Another control plane uses the data directory. */
   | 'DataDirectoryInUse'
   | 'StartFailed'
-  /** A program that was ready ended by itself. */
+  /** A program that was ready has exited. */
   | 'ProgramEnded';
 
-/** What a control plane cannot start or stay without; the message names the ways out. */
+/** A failure of a control plane; the message has the remedies. */
 export class ControlPlaneError extends Error {
   readonly code: ControlPlaneErrorCode;
   constructor(code: ControlPlaneErrorCode, message: string, cause?: unknown) {
@@ -21,5 +21,5 @@ export class ControlPlaneError extends Error {
   }
 }
 
-/** Of a program that does not become ready. */
+/** The error for a program that does not become ready. */
 export const startFailed = (message: string): ControlPlaneError => new ControlPlaneError('StartFailed', message);

@@ -7,17 +7,17 @@ import { ControlPlaneError, startFailed } from './errors.ts';
 
 export interface Etcd {
   readonly child: Child;
-  /** For --etcd-servers of a program that runs in the same directory. */
+  /** For --etcd-servers of a program with the same working directory. */
   readonly url: string;
 }
 
-// etcd insists on host:port even for sockets, and names the file so, in the directory it runs in.
+// etcd requires host:port even for sockets, and names the file like this in its working directory.
 const address = 'etcd:1';
 const readyWithinMs = 60_000;
-/** The shortest limit for the path of a Unix socket among the systems we run on. */
+/** The shortest limit for the path of a Unix socket among the supported systems. */
 const longestSocketPath = 103;
 
-/** etcd on a Unix socket in its own directory: no port to collide on, and nobody else on the machine can reach it. */
+/** etcd on a Unix socket in its own directory: no port conflict, and no access for other users. */
 export async function startEtcd({
   binaries,
   directory,
@@ -26,7 +26,7 @@ export async function startEtcd({
 }: {
   binaries: Binaries;
   directory: string;
-  /** Data outlives the process, and a power loss. Otherwise the directory goes with the process. */
+  /** Data survives the process and a power loss. Otherwise the directory is removed with the process. */
   durable: boolean;
   signal?: AbortSignal | undefined;
 }): Promise<Etcd> {
@@ -46,7 +46,7 @@ export async function startEtcd({
       '--listen-peer-urls=unix://peer:1',
       '--log-level=warn',
       '--quota-backend-bytes=4294967296',
-      // Alone, it need not wait for others before it elects itself; by default that takes up to a second.
+      // A single member need not wait before it elects itself; the default is up to a second.
       '--heartbeat-interval=20',
       '--election-timeout=100',
       ...(durable ? ['--auto-compaction-retention=1h'] : ['--unsafe-no-fsync']),
@@ -66,7 +66,7 @@ function socketIn(directory: string): string {
   if (Buffer.byteLength(socket) <= longestSocketPath) return socket;
   throw new ControlPlaneError(
     'StartFailed',
-    `the path ${socket} is longer than the ${longestSocketPath} bytes a Unix socket may have; use a data directory with a shorter path`,
+    `the path ${socket} is longer than the limit of ${longestSocketPath} bytes for a Unix socket; use a data directory with a shorter path`,
   );
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { takeFileLock, tryFileLock } from './file-lock.ts';
 
-// Larger than any process id that Linux hands out.
+// Larger than any process id of Linux.
 const deadPid = '4194305';
 
 async function temporaryDirectory(): Promise<{ path: string; lock: string } & AsyncDisposable> {
@@ -13,13 +13,13 @@ async function temporaryDirectory(): Promise<{ path: string; lock: string } & As
   return { path, lock: join(path, 'lock'), [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-test('of many who ask at once, one gets the lock', async () => {
+test('one of many concurrent callers gets the lock', async () => {
   await using directory = await temporaryDirectory();
   const locks = await Promise.all(Array.from({ length: 20 }, () => tryFileLock(directory.lock)));
   assert.equal(locks.filter((lock) => lock !== undefined).length, 1);
 });
 
-test('of many who find the lock of a process that is gone, one takes it over', async () => {
+test('one of many concurrent callers takes over the lock of an ended process', async () => {
   await using directory = await temporaryDirectory();
   await writeFile(directory.lock, deadPid);
   const locks = await Promise.all(Array.from({ length: 20 }, () => tryFileLock(directory.lock)));
@@ -27,7 +27,7 @@ test('of many who find the lock of a process that is gone, one takes it over', a
   assert.deepEqual(await readdir(directory.path), ['lock']);
 });
 
-test('a lock that nobody touched for long is free, whatever process has its number now', async () => {
+test('a lock that was not touched for long is free, even if its process id is in use', async () => {
   await using directory = await temporaryDirectory();
   await writeFile(directory.lock, String(process.pid));
   assert.equal(await tryFileLock(directory.lock), undefined);
@@ -36,13 +36,13 @@ test('a lock that nobody touched for long is free, whatever process has its numb
   assert.ok(await tryFileLock(directory.lock));
 });
 
-test('who waits is told once, gets the lock when it is given back, and can stop waiting', async () => {
+test('a waiting caller is notified once, gets the lock when it is released, and can be aborted', async () => {
   await using directory = await temporaryDirectory();
   const first = await takeFileLock(directory.lock);
   const waiting = Promise.withResolvers<void>();
   const second = takeFileLock(directory.lock, { onWait: waiting.resolve });
   await waiting.promise;
-  const reason = new Error('asked to stop');
+  const reason = new Error('stopped');
   await assert.rejects(takeFileLock(directory.lock, { signal: AbortSignal.abort(reason) }), reason);
   await first[Symbol.asyncDispose]();
   await (await second)[Symbol.asyncDispose]();

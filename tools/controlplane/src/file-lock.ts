@@ -7,8 +7,8 @@ const staleAfterMs = 30_000;
 const pollIntervalMs = 250;
 
 /**
- * Takes a lock file for as long as it is not disposed, or tells that another process holds it. A lock is free again
- * when its process is gone, or has not touched it for half a minute (the same number can be another process by then).
+ * Takes a lock file until it is disposed; undefined if another process holds it. A lock is free again if its process has ended
+ * or has not touched it for 30 s (its process id may be in use by another process then).
  */
 export async function tryFileLock(path: string): Promise<AsyncDisposable | undefined> {
   if (!(await create(path)) && !((await removeStale(path)) && (await create(path)))) return undefined;
@@ -22,7 +22,7 @@ export async function tryFileLock(path: string): Promise<AsyncDisposable | undef
   };
 }
 
-/** Waits until the lock can be taken. */
+/** Waits until the lock is free and takes it. */
 export async function takeFileLock(path: string, options: LockOptions = {}): Promise<AsyncDisposable> {
   for (let attempt = 1; ; attempt += 1) {
     options.signal?.throwIfAborted();
@@ -35,13 +35,13 @@ export async function takeFileLock(path: string, options: LockOptions = {}): Pro
 
 export interface LockOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called once when somebody else holds the lock. */
+  /** Called once if another process holds the lock. */
   readonly onWait?: (() => void) | undefined;
 }
 
 const nameBeside = (path: string): string => `${path}.${randomUUID()}`;
 
-/** Linked rather than opened, so that the file is never seen without its content. */
+/** Linked instead of created, so that the file is never visible without its content. */
 async function create(path: string): Promise<boolean> {
   const own = nameBeside(path);
   await writeFile(own, String(process.pid), { mode: 0o600 });
@@ -56,7 +56,7 @@ async function create(path: string): Promise<boolean> {
   }
 }
 
-/** Moved away before it is removed, so that of several who see the same stale lock only one takes it over. */
+/** Renamed before it is removed, so that only one of several processes takes over a stale lock. */
 async function removeStale(path: string): Promise<boolean> {
   try {
     const seen = await stat(path);
@@ -64,12 +64,12 @@ async function removeStale(path: string): Promise<boolean> {
     const aside = nameBeside(path);
     await rename(path, aside);
     const isTheSame = (await stat(aside)).ino === seen.ino;
-    // Somebody else was quicker, and this is the new lock.
+    // Another process was faster, and this is its new lock.
     if (!isTheSame) await link(aside, path);
     await rm(aside);
     return isTheSame;
   } catch {
-    // It was removed by somebody else; whoever asks again will see what came after it.
+    // Another process removed it; the next attempt reads the current state.
     return false;
   }
 }
@@ -78,7 +78,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // A process of another user exists, although it may not be asked.
+    // EPERM: the process exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

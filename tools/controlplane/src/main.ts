@@ -32,14 +32,17 @@ const command = new Command('metal-controlplane')
 
 command
   .command('up', { isDefault: true })
-  .description('start, and stay up until Ctrl-C (the default)')
-  .option('--data <directory>', 'keep everything here between starts, instead of in a temporary directory')
-  .option('--no-controller-manager', 'leave out garbage collection, namespaces and service accounts')
+  .description('start and run until Ctrl-C (default)')
+  .option('--data <directory>', 'directory for data between starts; default: a temporary directory')
+  .option(
+    '--no-controller-manager',
+    'do not run kube-controller-manager: no garbage collection, namespaces and service accounts',
+  )
   .action(up);
 
 command
   .command('build')
-  .description('only make sure that the programs are there')
+  .description('build the programs if necessary')
   .action(async () => log(`ready in ${(await findBinaries({ log })).directory}`));
 
 command
@@ -49,8 +52,8 @@ command
 
 command
   .command('kubectl [arguments...]')
-  .description('run the kubectl of the same version, on --data or on $KUBECONFIG')
-  .option('--data <directory>', 'the control plane that runs on this directory')
+  .description('run kubectl of the same version, with --data or $KUBECONFIG')
+  .option('--data <directory>', 'data directory of the running control plane')
   .passThroughOptions()
   .action(kubectl);
 
@@ -61,7 +64,7 @@ async function up({ data, controllerManager }: { data?: string; controllerManage
   await using plane = await startControlPlane({ log, controllerManager, dataDirectory: data, signal: stop.signal });
   await plane.rolesReady();
   process.stdout.write(
-    `The API server is ready at ${plane.url}\n\n  export KUBECONFIG=${plane.kubeconfigPath}\n  ${plane.binaries.kubectl} get namespaces\n\nCtrl-C ends it.\n`,
+    `The API server is ready at ${plane.url}\n\n  export KUBECONFIG=${plane.kubeconfigPath}\n  ${plane.binaries.kubectl} get namespaces\n\nPress Ctrl-C to stop it.\n`,
   );
   const failure = await Promise.race([stopped, plane.ended]);
   if (failure instanceof ControlPlaneError) throw failure;
@@ -71,7 +74,7 @@ async function kubectl(args: string[], { data }: { data?: string }): Promise<voi
   const { kubectl: program } = await findBinaries({ log });
   const environment = data === undefined ? process.env : { ...process.env, KUBECONFIG: kubeconfigIn(data) };
   const child = spawn(program, args, { stdio: 'inherit', env: environment });
-  // Ctrl-C reaches kubectl by itself; its exit code is ours.
+  // The terminal sends Ctrl-C to kubectl too; its exit code is returned.
   process.on('SIGINT', () => undefined);
   const [code] = await once(child, 'exit');
   process.exitCode = typeof code === 'number' ? code : exitCodes.failed;
@@ -82,11 +85,11 @@ function kubeconfigIn(data: string): string {
   if (existsSync(path)) return path;
   throw new ControlPlaneError(
     'StartFailed',
-    `no control plane ever ran on ${resolve(data)}; start one with: metal-controlplane up --data ${data}`,
+    `${resolve(data)} has no data of a control plane; start one with: metal-controlplane up --data ${data}`,
   );
 }
 
-/** The end that was asked for while starting. */
+/** A stop request during the start. */
 class Stopped extends Error {}
 
 function exitCodeOf(error: unknown): number {

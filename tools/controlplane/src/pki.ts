@@ -11,8 +11,8 @@ export interface Pki {
 }
 
 /**
- * Makes the certificates in the directory. The authority and the service account keys of a persistent control plane
- * stay, so that kubeconfigs and tokens of an earlier start stay valid; what they sign is issued anew with every start.
+ * Creates the certificates in the directory. The authority and the service account keys of a persistent control plane stay, so
+ * that kubeconfigs and tokens of an earlier start stay valid; the other certificates are issued at every start.
  */
 export async function preparePki(directory: string): Promise<Pki> {
   const home = join(directory, 'pki');
@@ -30,7 +30,7 @@ export async function preparePki(directory: string): Promise<Pki> {
   return { authority, admin, path };
 }
 
-/** The authority of the control plane that keeps its data in the directory. */
+/** The authority of the control plane with this data directory. */
 export async function readAuthority(directory: string): Promise<Authority> {
   const read = (name: string) => readFile(join(directory, 'pki', name), 'utf8');
   return loadAuthority(await read('ca.crt'), await read('ca.key'));
@@ -45,7 +45,7 @@ async function create(path: (name: string) => string): Promise<void> {
     'service-account.key': accounts.privatePem,
     'service-account.pub': accounts.publicPem,
     'ca.key': authority.keyPem,
-    // Last: its presence says that the set is complete.
+    // Last: its presence means that the set is complete.
     'ca.crt': authority.certificatePem,
   });
 }

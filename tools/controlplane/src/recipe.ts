@@ -4,15 +4,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheDirectory } from '@metal/process/cache-directory.ts';
 
-/** Holds go.mod, the one place that says which versions are built. */
+/** The directory of go.mod, which has the versions. */
 export const moduleDirectory = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** What is built, how, and where it is kept. */
+/** Versions, build flags and cache directory of the programs. */
 export interface Recipe {
   readonly kubernetes: string;
   readonly etcd: string;
   readonly linkerFlags: string;
-  /** Named by what it holds: versions, platform, and a digest of everything else that decides the build. */
+  /** Its name has the versions, the platform and a digest of all other inputs of the build. */
   readonly directory: string;
 }
 
@@ -29,10 +29,10 @@ export async function readRecipe(environment: NodeJS.ProcessEnv): Promise<Recipe
   return { kubernetes, etcd, linkerFlags, directory: join(cacheDirectory(environment), 'control-plane', name) };
 }
 
-/** Without the stamps, `kubectl version` and the API server say v0.0.0-master. */
+/** Without the stamps, `kubectl version` and the API server report v0.0.0-master. */
 function linkerFlagsFor(version: string): string {
   const [major, minor] = version.slice(1).split('.');
-  // A module does not tell its commit, and a build date would make every build another one.
+  // A module has no commit, and a build date would change every build.
   const values = { gitVersion: version, gitMajor: major, gitMinor: minor, gitTreeState: 'archive', gitCommit: '' };
   const stamps = Object.entries(values).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`);
   return ['-s', '-w', ...stamps].join(' ');

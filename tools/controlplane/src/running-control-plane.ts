@@ -18,7 +18,7 @@ interface Parts {
   readonly port: number;
   readonly apiServer: Child;
   readonly apiServerFlags: readonly string[];
-  /** Ends etcd and gives the directory back. */
+  /** Stops etcd and releases the directory. */
   readonly stack: AsyncDisposableStack;
 }
 
@@ -33,7 +33,7 @@ export class RunningControlPlane implements ControlPlane {
   readonly ended: Promise<ControlPlaneError>;
   readonly #parts: Parts;
   readonly #resolveEnded: (reason: ControlPlaneError) => void;
-  /** Programs that are meant to run. */
+  /** Programs that should be running. */
   readonly #wanted = new Set<Child>();
   #apiServer: Child;
 
@@ -99,7 +99,7 @@ export class RunningControlPlane implements ControlPlane {
     await this.#parts.stack.disposeAsync();
   }
 
-  /** What is not kept may end at once: an orderly end of the API server takes a second. */
+  /** Kills the program unless data is kept: a graceful stop of the API server takes a second. */
   #end(child: Child): Promise<void> {
     return this.#parts.data.durable ? child.stop() : child.kill();
   }
@@ -115,14 +115,14 @@ export class RunningControlPlane implements ControlPlane {
   }
 }
 
-/** A control plane of its own: etcd, kube-apiserver and, if asked for, kube-controller-manager. */
+/** A control plane: etcd, kube-apiserver and optionally kube-controller-manager. */
 export interface ControlPlane extends ControlPlaneAccess, AsyncDisposable {
   readonly directory: string;
-  /** Resolves with the reason when one of the programs ends by itself. */
+  /** Resolves with the reason when one of the programs exits unexpectedly. */
   readonly ended: Promise<ControlPlaneError>;
   /**
-   * Waits for the roles that every cluster has, a second or two after the start; administrators need not wait. Roles
-   * that are made of others (`view`, `edit`, `admin`) stay empty without kube-controller-manager.
+   * Waits for the default roles, which exist a second or two after the start; administrators need not wait. Aggregated roles
+   * (`view`, `edit`, `admin`) stay empty without kube-controller-manager.
    */
   rolesReady(): Promise<void>;
   stopApiServer(): Promise<void>;
@@ -132,13 +132,13 @@ export interface ControlPlane extends ControlPlaneAccess, AsyncDisposable {
   startControllerManager(): Promise<void>;
 }
 
-/** A control plane as its clients see it, whichever process runs it. */
+/** Access to a control plane of this or another process. */
 export interface ControlPlaneAccess {
   readonly url: string;
   readonly caPem: string;
   /** Kubeconfig of an administrator. */
   readonly kubeconfigPath: string;
   readonly binaries: Binaries;
-  /** Kubeconfig file of any user, e.g. to try RBAC roles; waits for the roles that every cluster has. */
+  /** Kubeconfig file of any user, for example to test RBAC roles; waits for the default roles. */
   kubeconfigFor(user: string, groups?: readonly string[]): Promise<string>;
 }

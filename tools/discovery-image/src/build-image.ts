@@ -15,12 +15,12 @@ export const imageFiles = ['vmlinuz', 'initrd', 'discovery.efi'] as const;
 const manifestFile = 'manifest.json';
 
 export interface ImageOptions {
-  /** Where the image is wanted. */
+  /** Output directory. */
   readonly out: string;
   readonly log: (line: string) => void;
 }
 
-/** Builds the image, or takes the one that was built of the same inputs and is in the cache. @throws ImageError, saying what to do. */
+/** Builds the image, or takes the one with the same inputs from the cache. @throws ImageError with the remedy. */
 export async function buildImage({ out, log }: ImageOptions): Promise<void> {
   const cache = cacheDirectory();
   const inputs = await readInputs();
@@ -28,7 +28,7 @@ export async function buildImage({ out, log }: ImageOptions): Promise<void> {
   const built = join(cache, 'discovery-image', inputs.digest.slice(0, 24));
   if (!existsSync(built)) await buildInto(built, inputs, cache, log);
   await mkdir(out, { recursive: true });
-  // The manifest last: it says that the rest is there.
+  // The manifest last: its presence means that the other files are complete.
   await rm(join(out, manifestFile), { force: true });
   for (const file of [...imageFiles, manifestFile]) await copyFile(join(built, file), join(out, file));
   for (const file of imageFiles) log(`${join(out, file)}  ${megabytes((await stat(join(out, file))).size)}`);
@@ -37,11 +37,11 @@ export async function buildImage({ out, log }: ImageOptions): Promise<void> {
 async function digestIn(out: string): Promise<string | undefined> {
   const manifest = await readFile(join(out, manifestFile), 'utf8').catch(() => '{}');
   const complete = imageFiles.every((file) => existsSync(join(out, file)));
-  // Ours, and only compared.
+  // Written by this program, and only compared.
   return complete ? (JSON.parse(manifest) as { digest?: string }).digest : undefined;
 }
 
-/** Builds beside the place and renames, so that what is found there is always complete. */
+/** Builds beside the final path and renames, so that the result is always complete. */
 async function buildInto(built: string, inputs: Inputs, cache: string, log: ImageOptions['log']): Promise<void> {
   await mkdir(dirname(built), { recursive: true });
   const scratch = await mkdtemp(`${built}.partial-`);
@@ -75,7 +75,7 @@ async function buildFiles(inputs: Inputs, { result, scratch, packages, log }: Pl
   const archiveFile = join(scratch, 'initrd.cpio');
   await writeFile(archiveFile, archive);
   log(`compressing ${megabytes(archive.length)}: about a minute on two cores`);
-  // More than one worker changes the output, but not how many: -T2 is the same on every machine.
+  // The output differs between one worker and several, not with their number: -T2 is the same on every machine.
   await tool('zstd', ['-19', '-T2', '-q', archiveFile, '-o', join(result, 'initrd')]);
   await copyFile(join(unpacked, 'boot', inputs.kernel.replace(/^linux-image/, 'vmlinuz')), join(result, 'vmlinuz'));
   await writeUnified(result, scratch, unpacked);

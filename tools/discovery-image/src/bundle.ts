@@ -1,6 +1,6 @@
 import { build } from 'esbuild';
 
-/** The agent and all that it imports as one file that Node runs. */
+/** Bundles the agent with all its imports into one file for Node. */
 export async function bundleAgent(entry: string): Promise<Uint8Array> {
   const { outputFiles } = await build({
     entryPoints: [entry],
@@ -11,7 +11,7 @@ export async function bundleAgent(entry: string): Promise<Uint8Array> {
     target: 'node24',
     minify: true,
     legalComments: 'none',
-    // Libraries that were written for require look for it.
+    // CommonJS libraries use require.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   });
   return outputFiles[0]?.contents ?? new Uint8Array();

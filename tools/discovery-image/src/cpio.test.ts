@@ -8,7 +8,7 @@ const entries: Entry[] = [
   { path: 'etc/a/name', type: 'file', executable: false, content: Buffer.from('x') },
 ];
 
-/** Names, modes and contents, as the kernel reads them. */
+/** Names, modes and contents, parsed as by the kernel. */
 function membersOf(archive: Buffer): [string, string, string][] {
   const found: [string, string, string][] = [];
   for (let offset = 0; ; ) {
@@ -35,6 +35,6 @@ test('an archive has its entries sorted, with the directories that they need', (
   ]);
 });
 
-test('the same entries make the same bytes, in whatever order they come', () => {
+test('the same entries in any order yield the same bytes', () => {
   assert.deepEqual(cpio(entries.toReversed()), cpio(entries));
 });

@@ -1,4 +1,4 @@
-/** An entry of an archive: what is at a path. */
+/** An entry of an archive. */
 export type Entry =
   | { readonly path: string; readonly type: 'directory' }
   | { readonly path: string; readonly type: 'link'; readonly target: string }
@@ -7,8 +7,8 @@ export type Entry =
 const modes = { directory: 0o040_755, link: 0o120_777, program: 0o100_755, file: 0o100_644 };
 
 /**
- * The archive that kernels unpack (newc). Sorted, owned by root, without times and with numbers instead of inodes: the
- * same entries are the same bytes. Directories that are missing are added.
+ * A cpio archive in the newc format of the kernel. Sorted, owned by root, without times, with sequential inode numbers: the same
+ * entries yield the same bytes. Missing directories are added.
  */
 export function cpio(entries: readonly Entry[]): Buffer {
   const all = withDirectories(entries).toSorted((one, other) => (one.path < other.path ? -1 : 1));

@@ -24,7 +24,7 @@ before(() =>
   }),
 );
 
-/** The parts of a report that are looked at here. */
+/** The parts of a report that the tests read. */
 interface Report {
   readonly systemUUID: string;
   readonly data: {
@@ -39,26 +39,26 @@ interface Report {
 }
 
 interface BootServer extends AsyncDisposable {
-  /** As machines see it: QEMU's user network has the host at this address. */
+  /** URL for the machines: QEMU's user network has the host at this address. */
   readonly guestUrl: string;
   readonly report: Promise<{ authorization: string | undefined; body: Report }>;
 }
 
-/** Serves one ignition below a token, and takes one report. */
+/** Serves one ignition below a token and accepts one report. */
 async function openBootServer(): Promise<BootServer> {
   const received = Promise.withResolvers<Awaited<BootServer['report']>>();
   const server: Server = createServer(async (request, response) => {
     if (request.method === 'POST' && request.url === '/register') {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
-      // What the image sends is what is tested.
+      // The tests check the report that the image sends.
       const body = JSON.parse(Buffer.concat(chunks).toString()) as Report;
       received.resolve({ authorization: request.headers.authorization, body });
       response.writeHead(201).end();
     } else if (request.url === '/boot/boot-token/ignition') response.end(ignitionFor(guestUrl()));
     else response.writeHead(404).end('nothing here');
   });
-  // Of the port that the server got.
+  // A listening TCP server has a port.
   const guestUrl = () => `http://10.0.2.2:${(server.address() as { port: number }).port}`;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -72,7 +72,7 @@ async function openBootServer(): Promise<BootServer> {
   };
 }
 
-/** As the operator makes it; nobody announces anything on QEMU's network, so that neighbours are not waited for. */
+/** An ignition as the operator makes it, with a short wait for LLDP neighbours: QEMU's network has none. */
 const ignitionFor = (registryUrl: string): string =>
   JSON.stringify({
     ignition: { version: '3.2.0' },
@@ -90,7 +90,7 @@ const ignitionFor = (registryUrl: string): string =>
 
 interface Machine extends AsyncDisposable {
   readonly exited: Promise<void>;
-  /** What the machine wrote on its serial line. */
+  /** Output of the machine on its serial line. */
   console(): Promise<string>;
   pressPowerButton(): void;
 }
@@ -146,7 +146,7 @@ const network = (more = ''): string[] => [
   `virtio-net-pci,netdev=net0,mac=${mac},romfile=`,
 ];
 
-/** A disk of that size, empty and sparse. */
+/** An empty, sparse disk of that size. */
 async function disk(folder: string, name: string, mebibytes: number, device: string): Promise<string[]> {
   const path = join(folder, name);
   await using file = await open(path, 'w');
@@ -159,13 +159,15 @@ async function scratchFolder(): Promise<AsyncDisposable & { path: string }> {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
 }
 
-/** What was awaited, or what stood on the console when it did not come. */
+/** Waits for a promise; a timeout error has the end of the console output. */
 async function inTime<T>(what: string, awaited: Promise<T>, machine: Machine): Promise<T> {
   const late = AbortSignal.timeout(deadlineMs);
   const ended = Promise.withResolvers<never>();
   const fail = async () => {
     const text = await machine.console();
-    ended.reject(new Error(`no ${what} within ${deadlineMs / 1_000} s; the console ends with:\n${text.slice(-3_000)}`));
+    ended.reject(
+      new Error(`no ${what} within ${deadlineMs / 1_000} s; end of the console output:\n${text.slice(-3_000)}`),
+    );
   };
   late.addEventListener('abort', () => void fail());
   return Promise.race([awaited, ended.promise]);
@@ -178,7 +180,7 @@ function logDuration(what: string, startedAt: number): void {
   process.stdout.write(`${what}: report ${seconds.toFixed(1)} s after power on (goal ${goalSeconds} s)\n`);
 }
 
-test('a machine that boots kernel and initrd reports what it was built of, and its power button ends it', async () => {
+test('a machine that boots kernel and initrd reports its hardware, and its power button ends it', async () => {
   await using folder = await scratchFolder();
   await using server = await openBootServer();
   const startedAt = performance.now();
@@ -237,7 +239,7 @@ test('a machine that boots kernel and initrd reports what it was built of, and i
   assert.doesNotMatch(text.replaceAll(/ignition.config.url=\S+/g, ''), /boot-token|report-token/);
 });
 
-test('firmware that starts the one-file image leads it to its orders by the boot file of DHCP', async () => {
+test('the unified kernel image finds its orders by the boot file of DHCP', async () => {
   await using folder = await scratchFolder();
   await using server = await openBootServer();
   const boot = join(folder.path, 'disk/EFI/BOOT');
@@ -257,6 +259,6 @@ test('firmware that starts the one-file image leads it to its orders by the boot
     ...network(`,bootfile=${server.guestUrl}/boot/boot-token/discovery.efi`),
   ]);
   const { body } = await inTime('report', server.report, machine);
-  logDuration('one-file image under OVMF, 768 MiB', startedAt);
+  logDuration('unified kernel image under OVMF, 768 MiB', startedAt);
   assert.deepEqual([body.systemUUID, body.data.boot], [uuid, { mode: 'UEFI', secureBoot: 'disabled' }]);
 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tool } from './tool.ts';
 
-/** A library of that name with nothing but that symbol. @returns its path. */
+/** Builds a library with that name and only that symbol. @returns its path. */
 export async function emptyLibrary(name: string, symbol: string, scratch: string): Promise<string> {
   const source = join(scratch, `${name}.s`);
   const [object, library] = [join(scratch, `${name}.o`), join(scratch, name)];

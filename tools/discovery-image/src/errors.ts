@@ -1,14 +1,14 @@
-/** Why an image cannot be built. */
+/** Error codes of a build. */
 export type ImageErrorCode =
-  /** A program that the build needs is not installed. */
+  /** A required program is not installed. */
   | 'ToolMissing'
-  /** apt knows no packages, or not these. */
+  /** The package lists of apt lack packages of the image. */
   | 'PackagesUnknown'
   | 'DownloadFailed'
-  /** The recipe names what no package has. */
+  /** The recipe names a file that no package has. */
   | 'RecipeIncomplete';
 
-/** The message says what to do. */
+/** The message has the remedy. */
 export class ImageError extends Error {
   readonly code: ImageErrorCode;
   constructor(code: ImageErrorCode, message: string, cause?: unknown) {

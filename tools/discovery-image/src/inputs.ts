@@ -12,14 +12,14 @@ const project = join(packageRoot, '../..');
 const agentEntry = join(project, 'services/probe/src/agent/main.ts');
 const nodeProgram = join(project, 'node_modules/node/bin/node');
 
-/** Everything that decides what the image is. */
+/** All inputs of the image. */
 export interface Inputs {
   readonly kernel: string;
   readonly packages: readonly DebianPackage[];
   readonly agent: Uint8Array;
   readonly nodeProgram: string;
   readonly tools: readonly string[];
-  /** SHA-256 over all of it, and over the code that builds the image. */
+  /** SHA-256 over all inputs and the code that builds the image. */
   readonly digest: string;
 }
 
@@ -35,7 +35,7 @@ export async function readInputs(): Promise<Inputs> {
   return { kernel, packages: resolved, agent, nodeProgram, tools, digest: hash.digest('hex') };
 }
 
-/** Code and files of this room, without its tests. */
+/** Code and files of this package, without its tests. */
 async function ownFiles(): Promise<string[]> {
   const all = await Promise.all(['src', 'rootfs'].map((folder) => filesBelow(join(packageRoot, folder))));
   return all
@@ -44,7 +44,7 @@ async function ownFiles(): Promise<string[]> {
     .toSorted();
 }
 
-/** Paths of files below a folder, relative to the room. */
+/** Paths of files below a folder, relative to the package. */
 async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries

@@ -18,12 +18,12 @@ const modules = new Map<string, ModuleInfo>(
   }),
 );
 
-test('a module comes behind everything that it needs, also what it only asks for', () => {
+test('a module follows its dependencies, including soft dependencies', () => {
   const names = withDependencies(['virtio_net', 'r8169'], (name) => modules.get(name)).map(({ name }) => name);
   assert.deepEqual(names, ['failover', 'net_failover', 'virtio', 'virtio_net', 'realtek_phy', 'r8169']);
 });
 
-test('the lists of modprobe name all that a module needs, what is needed first at the end', () => {
+test('the lists of modprobe name all dependencies of a module, the first one to load at the end', () => {
   const lists = moduleLists(withDependencies(['virtio_net', 'r8169'], (name) => modules.get(name)));
   assert.match(
     lists['modules.dep'] ?? '',
@@ -32,7 +32,7 @@ test('the lists of modprobe name all that a module needs, what is needed first a
   assert.match(lists['modules.alias'] ?? '', /^alias pci:v00001186d\* r8169\nalias virtio:d00000001v\* virtio_net$/m);
 });
 
-test('a driver that the kernel does not know stops the build', () => {
+test('an unknown driver fails the build', () => {
   const isKnown = (name: string) => modules.has(name);
   requireModules(['realtek-phy'], isKnown);
   assert.throws(() => requireModules(['r8169', 'r9999'], isKnown), { code: 'RecipeIncomplete', message: /r9999/ });

@@ -1,6 +1,6 @@
 import { ImageError } from './errors.ts';
 
-/** What a module says of itself, in its section .modinfo. */
+/** Metadata of a module, from its section .modinfo. */
 export interface ModuleInfo {
   readonly name: string;
   /** Path below the directory of modules. */
@@ -9,7 +9,7 @@ export interface ModuleInfo {
   readonly aliases: readonly string[];
 }
 
-/** Zero-terminated `key=value` texts; the section is read without the rest of the format, by the texts themselves. */
+/** Zero-terminated `key=value` texts, found by pattern instead of by parsing ELF. */
 export function moduleInfo(path: string, section: string): ModuleInfo {
   const texts = section.split('\0');
   const valuesOf = (key: string) =>
@@ -27,12 +27,12 @@ export function moduleInfo(path: string, section: string): ModuleInfo {
 }
 
 export const moduleName = (path: string): string => plain((path.split('/').at(-1) ?? '').replace(/\.ko$/, ''));
-/** The kernel takes both, and files have either. */
+/** The kernel accepts both, and file names have either. */
 const plain = (name: string): string => name.replaceAll('-', '_');
 
 /**
- * The wanted modules and all that they need, those that are needed first.
- * @param read What the module of that name says, undefined when the kernel has it built in.
+ * The given modules with all their dependencies, dependencies first.
+ * @param read Returns the metadata of a module, undefined for a built-in one.
  */
 export function withDependencies(wanted: readonly string[], read: (name: string) => ModuleInfo | undefined) {
   const found = new Map<string, ModuleInfo>();
@@ -47,7 +47,7 @@ export function withDependencies(wanted: readonly string[], read: (name: string)
   return [...found.values()];
 }
 
-/** The two lists that modprobe goes by, for these modules only. */
+/** The two lists that modprobe reads, for these modules only. */
 export function moduleLists(modules: readonly ModuleInfo[]): Readonly<Record<string, string>> {
   const byName = new Map(modules.map((module) => [module.name, module]));
   const needs = (module: ModuleInfo): string[] =>
@@ -63,7 +63,7 @@ export function moduleLists(modules: readonly ModuleInfo[]): Readonly<Record<str
   };
 }
 
-/** @throws ImageError when a wanted module is neither a file nor built in. */
+/** @throws ImageError if a required module is neither a file nor built in. */
 export function requireModules(wanted: readonly string[], isKnown: (name: string) => boolean): void {
   const unknown = wanted.filter((name) => !isKnown(plain(name)));
   if (unknown.length > 0)

@@ -4,8 +4,8 @@ import { buildImage } from './build-image.ts';
 import { ImageError } from './errors.ts';
 
 const command = new Command('discovery-image')
-  .description('Builds the system that machines boot to be discovered: vmlinuz and initrd, and both as discovery.efi.')
-  .option('--out <directory>', 'where the image is written', '.image')
+  .description('Builds the discovery image: vmlinuz and initrd, and both as a unified kernel image (discovery.efi).')
+  .option('--out <directory>', 'output directory', '.image')
   .parse();
 const { out } = command.opts<{ out: string }>();
 

@@ -5,7 +5,7 @@ import { endOfSections } from './unified-kernel-image.ts';
 
 const [one, other] = ['a'.repeat(64), 'b'.repeat(64)];
 
-test('versions and digests are those that the lists of apt have', () => {
+test('versions and digests come from the package lists of apt', () => {
   const uris = `'http://deb.test/p/pciutils/libpci3_3.9.0-4_amd64.deb' libpci3_1%3a3.9.0-4_amd64.deb 67432 SHA256:${one}
 'http://deb.test/h/hdparm/hdparm_9.65_amd64.deb' hdparm_9.65_amd64.deb 116200 SHA256:${other}
 `;
@@ -15,7 +15,7 @@ test('versions and digests are those that the lists of apt have', () => {
   ]);
 });
 
-test('what is added to the stub of firmware goes behind its last section, wherever that stands in the list', () => {
+test('sections are added behind the last section of the EFI stub, independent of the order in the list', () => {
   const table = `
 Idx Name          Size      VMA               LMA               File off  Algn  Flags
   0 .text         0000c000  0000000000004000  0000000000004000  00000400  2**4  CONTENTS

@@ -13,7 +13,7 @@ export interface DebianPackage {
   readonly fileName: string;
 }
 
-/** The package that the meta package of the kernel stands for today. */
+/** The current dependency of the kernel meta package. */
 export async function kernelPackage(): Promise<string> {
   const output = await runApt('apt-cache', ['depends', kernelMetaPackage]);
   const name = /^\s*Depends: (linux-image-\S+)$/m.exec(output)?.[1];
@@ -21,12 +21,12 @@ export async function kernelPackage(): Promise<string> {
   return name;
 }
 
-/** Version and digest of each package, from the lists that apt has verified. */
+/** Version and digest of each package, from the verified package lists of apt. */
 export async function resolvePackages(names: readonly string[]): Promise<DebianPackage[]> {
   return packagesIn(await runApt('apt-get', ['download', '--print-uris', ...names]));
 }
 
-/** @param uris What `apt-get download --print-uris` prints: address, file name, size and digest. */
+/** @param uris Output of `apt-get download --print-uris`: URI, file name, size and digest. */
 export function packagesIn(uris: string): DebianPackage[] {
   return [...uris.matchAll(/^'[^']*' (\S+) \d+ SHA256:([0-9a-f]{64})$/gm)]
     .map(([, fileName = '', sha256 = '']) => {
@@ -49,7 +49,7 @@ async function runApt(program: string, parameters: readonly string[]): Promise<s
 const unknownTo = (found: string): string =>
   `apt does not know the packages of the image: ${found}\nThe image is built from Debian 12 (bookworm) for amd64; fetch its lists with: apt-get update`;
 
-/** Fetches what is not there yet into a directory that belongs to the user. @returns the paths of the packages. */
+/** Downloads missing packages into a directory of the user. @returns the paths of the packages. */
 export async function fetchPackages(wanted: readonly DebianPackage[], directory: string): Promise<string[]> {
   await mkdir(directory, { recursive: true });
   const pathOf = ({ fileName, sha256 }: DebianPackage) => join(directory, `${sha256.slice(0, 16)}-${fileName}`);
@@ -72,7 +72,7 @@ async function download(
         .update(await readFile(path))
         .digest('hex');
       if (digest !== found.sha256)
-        throw new ImageError('DownloadFailed', `${found.fileName} has another digest than the lists of apt say`);
+        throw new ImageError('DownloadFailed', `${found.fileName} has another digest than in the package lists of apt`);
       await rename(path, pathOf(found));
     }
   } catch (error) {
@@ -83,7 +83,7 @@ async function download(
   }
 }
 
-/** Unpacks packages over one another, without installing them. */
+/** Unpacks packages into one directory, without installing them. */
 export async function unpackPackages(paths: readonly string[], directory: string): Promise<void> {
   for (const path of paths) await tool('dpkg-deb', ['-x', path, directory]);
 }

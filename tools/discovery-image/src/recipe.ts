@@ -1,9 +1,9 @@
-/** What is in the image. Lists for people to read; a name that is not there stops the build. */
+/** Contents of the image. An unknown name fails the build. */
 
-/** Names the kernel package of the day. */
+/** Meta package of the current kernel. */
 export const kernelMetaPackage = 'linux-image-amd64';
 
-/** Packages whose files are used; nothing of them is installed, and none of their scripts run. */
+/** Packages with the files of the image. They are not installed, and their scripts do not run. */
 export const packages: readonly string[] = [
   'busybox-static',
   'ethtool',
@@ -14,7 +14,7 @@ export const packages: readonly string[] = [
   'smartmontools',
   'systemd-boot-efi',
   'util-linux',
-  // Libraries of the programs above and of Node. The build says which one is missing.
+  // Libraries of the programs above and of Node. The build reports a missing one.
   'libatomic1',
   'libblkid1',
   'libbsd0',
@@ -59,7 +59,7 @@ export const packages: readonly string[] = [
   'zlib1g',
 ];
 
-/** Program in the image, and where its package has it. */
+/** Path in the image, and path in the package. */
 export const programs: Readonly<Record<string, string>> = {
   'sbin/blkdiscard': 'sbin/blkdiscard',
   'sbin/ethtool': 'sbin/ethtool',
@@ -75,12 +75,12 @@ export const otherFiles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Libraries that are replaced by an empty one with one symbol, which is how ICU itself is built without its data:
- * lldpcli writes XML if asked, so that 31 MB of alphabets would be unpacked on every machine and never read.
+ * Libraries that are replaced by an empty one with one symbol, as ICU itself does in a build without data: lldpcli links ICU for
+ * its XML output, so every machine would unpack 31 MB of unused data.
  */
 export const emptyLibraries: Readonly<Record<string, string>> = { 'libicudata.so.72': 'icudt72_dat' };
 
-/** Names under which programs in the image are known besides their own. */
+/** Additional names of programs in the image. */
 export const links: Readonly<Record<string, string>> = {
   'bin/lldpctl': '/usr/sbin/lldpcli',
   'sbin/lldpcli': '/usr/sbin/lldpcli',
@@ -89,13 +89,13 @@ export const links: Readonly<Record<string, string>> = {
   'var/run': '/run',
 };
 
-/** What the scripts use of busybox. */
+/** Applets of busybox that the scripts use. */
 export const applets =
   'acpid cat echo find grep hostname ip mkdir mount poweroff sh sleep sort sync tee udhcpc xargs'.split(' ');
 
 export const emptyDirectories = ['dev', 'proc', 'run', 'sys', 'tmp', 'var/log'];
 
-/** Drivers, with all that they depend on. Cards that need firmware files do not work: none is in the image. */
+/** Drivers, to be extended by their dependencies. Cards that require firmware files do not work: the image has none. */
 export const modules: Readonly<Record<string, string>> = {
   'virtual machines':
     'virtio_pci virtio_net virtio_blk virtio_scsi virtio_rng vmxnet3 vmw_pvscsi hv_netvsc hv_storvsc ena',
@@ -107,5 +107,5 @@ export const modules: Readonly<Record<string, string>> = {
   'power button and firmware': 'button evdev efivarfs',
 };
 
-/** Of the unified kernel image, which firmware starts without a command line. */
+/** Command line of the unified kernel image, which firmware starts without one. */
 export const commandLine = 'console=tty0 console=ttyS0,115200 panic=60';

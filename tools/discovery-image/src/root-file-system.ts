@@ -17,7 +17,7 @@ import { tool } from './tool.ts';
 
 const linker = 'lib64/ld-linux-x86-64.so.2';
 
-/** @param unpacked Where the packages lie. @param scratch A directory for what is made on the way. */
+/** @param unpacked Directory of the unpacked packages. @param scratch Directory for intermediate files. */
 export async function rootFileSystem(inputs: Inputs, unpacked: string, scratch: string): Promise<Entry[]> {
   const node = join(scratch, 'node');
   await tool('strip', ['-o', node, inputs.nodeProgram]);
@@ -54,7 +54,7 @@ const fileAt = async (path: string, from: string, executable = true): Promise<En
   content: await readFile(from),
 });
 
-/** Those with a first line that names a program are programs: modes get lost on the way through some tools. */
+/** Files with a shebang are executable, because some tools lose file modes. */
 async function ownFiles(folder: string): Promise<Entry[]> {
   const entries = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
   return Promise.all(
@@ -75,7 +75,7 @@ async function moduleFiles(unpacked: string, release: string): Promise<Entry[]> 
   requireModules(wanted, (name) => pathOf.has(name) || builtIn.has(name));
   const contents = new Map<string, Uint8Array>();
   const infos = new Map<string, ModuleInfo>();
-  // Every module is read, as reading only the needed ones means to ask for them one after the other.
+  // Reads every module, because reading only the required ones would be sequential.
   for (const [name, path] of pathOf) {
     const content = await readFile(join(folder, path));
     contents.set(name, content);

@@ -5,7 +5,7 @@ import { tool } from './tool.ts';
 
 const folders = ['lib/x86_64-linux-gnu', 'usr/lib/x86_64-linux-gnu'];
 
-/** Names of libraries that these programs need, directly or not, with the files that unpacked packages have for them. */
+/** Libraries that these programs need, directly or indirectly, with their files in the unpacked packages. */
 export async function sharedLibraries(programs: readonly string[], root: string): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (let pending = programs; pending.length > 0; ) {

@@ -15,7 +15,7 @@ const packageOf: Readonly<Record<string, string>> = {
   strip: 'binutils',
 };
 
-/** Runs a program of the build machine and gives back what it printed. */
+/** Runs a program of the build machine and resolves with its output. */
 export async function tool(name: string, parameters: readonly string[], directory = '/'): Promise<string> {
   try {
     const environment = { ...process.env, LC_ALL: 'C', SOURCE_DATE_EPOCH: '0' };

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { tool } from './tool.ts';
 
 export interface UnifiedParts {
-  /** The program that firmware starts and that starts the rest. */
+  /** The EFI stub that firmware starts. */
   readonly stub: string;
   /** Files, by section. */
   readonly sections: Readonly<Record<string, string>>;
@@ -11,8 +11,8 @@ export interface UnifiedParts {
 const pageBytes = 4_096;
 
 /**
- * One file for firmware out of kernel, initrd and command line. Sections lie behind those of the stub and do not
- * overlap: firmware loads a file with other addresses too, and hangs without a word.
+ * Combines kernel, initrd and command line into one file for firmware. Sections follow those of the stub and do not overlap:
+ * firmware accepts a file with other addresses and hangs silently.
  */
 export async function buildUnifiedKernelImage(parts: UnifiedParts, output: string): Promise<void> {
   let address = roundUp(endOfSections(await tool('objdump', ['-h', '-w', parts.stub])));
@@ -26,7 +26,7 @@ export async function buildUnifiedKernelImage(parts: UnifiedParts, output: strin
   await tool('objcopy', ['--preserve-dates', ...parameters, parts.stub, output]);
 }
 
-/** @param table What `objdump -h` prints: index, name, size, address. */
+/** @param table Output of `objdump -h`: index, name, size, address. */
 export function endOfSections(table: string): number {
   const ends = [...table.matchAll(/^\s*\d+ \S+\s+([0-9a-f]{8})\s+([0-9a-f]{16})\s/gm)].map(
     ([, size = '', address = '']) => Number.parseInt(size, 16) + Number.parseInt(address, 16),

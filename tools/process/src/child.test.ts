@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Child } from './child.ts';
 
-/** Every tenth of a millisecond of a start; every half where few seeds are asked for. */
+/** Delays after the start, in steps of 0.1 ms, or of 0.5 ms with few seeds. */
 const delayCount = Number(process.env.METAL_SEEDS ?? 20) < 20 ? 16 : 80;
 const killDelaysMs = Array.from({ length: delayCount }, (_, index) => (index * 8) / delayCount);
 
@@ -15,14 +15,14 @@ test('a program that is ended at any moment of its start ends', { timeout: 60_00
   const program = { name: 'sleeper', command: '/bin/sleep', args: ['120'], directory, logFile: join(directory, 'log') };
   for (const [index, afterMs] of killDelaysMs.entries()) {
     const child = new Child(program);
-    // Busy rather than asleep: the moments that matter lie closer together than a timer can tell.
+    // A busy loop, because a timer is not precise enough.
     for (const end = performance.now() + afterMs; performance.now() < end; );
     await (index % 2 === 0 ? child.kill() : child.stop());
     assert.equal(child.running, false);
   }
 });
 
-test('a channel goes to the program, and is seen to close when the program closes it', {
+test('a channel is open in the program, and its close by the program is observed', {
   timeout: 60_000,
 }, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'metal-child-test-'));

@@ -4,15 +4,15 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Runs a program for as long as the writer of its own standard input lives. However that one ended, by SIGKILL too, the
- * kernel closes the pipe, and then the program is killed and its leftovers are removed.
+ * Runs a program for as long as the writer of its standard input lives. When that process ends, even by SIGKILL, the kernel
+ * closes the pipe, the program is killed and its leftovers are removed.
  *
  *     this process ──pipe closes──▶ watcher ──USR1──▶ supervisor ──KILL──▶ program
  *          └───────────TERM or USR2───────────────────▲    └──TERM or KILL───▲
  *
- * Only the supervisor signals the program, because only a parent knows that the id is not somebody else's by now. What
- * it is asked before the program has an id, it does as soon as there is one. Channels (3 and up) are the program's alone:
- * where the supervisor held them too, nobody would see them close.
+ * Only the supervisor signals the program, because only a parent knows that the process id is not reused. A request before the
+ * program has an id is executed as soon as it has one. Only the program holds the channels (3 and up); if the supervisor held
+ * them too, their close would not be observed.
  */
 const supervise = `
 leftovers=$1; asked=; orphaned=; shift
@@ -40,25 +40,25 @@ export interface Program {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Where it runs. */
+  /** Working directory. */
   readonly directory: string;
   readonly logFile: string;
   readonly environment?: NodeJS.ProcessEnv | undefined;
-  /** Added to the environment, where that does not say otherwise. */
+  /** Defaults of environment variables. */
   readonly defaults?: Readonly<Record<string, string>>;
-  /** Removed when this process ends without stopping the program. */
+  /** Path that is removed when this process ends without stopping the program. */
   readonly leftovers?: string | undefined;
-  /** Two-way channels that it finds open as descriptors 3 and 4: none by default, at most two. */
+  /** Number of two-way channels, open in the program as descriptors 3 and 4. Default: 0, at most 2. */
   readonly channels?: 0 | 1 | 2;
-  /** Makes the error that `until` throws; a plain one by default. */
+  /** Creates the error that `until` throws. Default: an Error. */
   readonly failure?: (message: string) => Error;
 }
 
-/** A program that ends with this process, however this process ends. Its output goes to a file. */
+/** A program that ends with this process, however it ends. Its output goes to a file. */
 export class Child {
-  /** The exit code; null when it was ended by a signal. */
+  /** The exit code; null after a signal. */
   readonly exited: Promise<number | null>;
-  /** The near ends of its channels, in order. */
+  /** The local ends of its channels, in order. */
   readonly channels: readonly Duplex[];
   readonly #process: ChildProcess;
   readonly #name: string;
@@ -76,11 +76,11 @@ export class Child {
       cwd: directory,
       env: { ...program.defaults, ...(environment ?? process.env) },
       stdio: ['pipe', log, log, ...Array.from({ length: channels }, () => 'pipe' as const)],
-      // A group of its own: Ctrl-C in the terminal reaches this process, which then ends things in order.
+      // A separate process group: Ctrl-C in the terminal reaches this process, which stops its programs in order.
       detached: true,
     });
     closeSync(log);
-    // Node makes such a pipe of a socket, which its type leaves open; one of a program that is gone says nothing new.
+    // Node makes such a pipe of a socket, which its type leaves open. Its errors only repeat that the program has ended.
     this.channels = (this.#process.stdio.slice(3) as (Duplex | null)[]).filter((channel) => channel !== null);
     for (const channel of this.channels) channel.on('error', () => {});
     this.exited = new Promise((resolve) => {
@@ -106,18 +106,18 @@ export class Child {
     }
   }
 
-  /** Waits for the check to hold. @throws the program's failure when the program ends or time is up; the signal's reason. */
+  /** Waits until the check succeeds. @throws the error of the program if it ends or the time is up; the signal's reason. */
   async until(isReady: () => Promise<boolean>, withinMs: number, signal?: AbortSignal): Promise<void> {
     const deadline = performance.now() + withinMs;
     while (!(await isReady())) {
       signal?.throwIfAborted();
-      if (!this.#running) throw this.#failed('ended while starting');
+      if (!this.#running) throw this.#failed('ended during the start');
       if (performance.now() > deadline) throw this.#failed(`was not ready within ${withinMs / 1_000} s`);
       await sleep(pollIntervalMs);
     }
   }
 
-  /** Asks it to end, and makes it end after a while. */
+  /** Sends SIGTERM, and SIGKILL after a while. */
   async stop(): Promise<void> {
     if (!this.#running) return;
     this.#process.kill('SIGTERM');
@@ -126,7 +126,7 @@ export class Child {
     clearTimeout(timer);
   }
 
-  /** Ends it at once, as a crash would. */
+  /** Sends SIGKILL. */
   async kill(): Promise<void> {
     if (!this.#running) return;
     this.#process.kill('SIGUSR2');

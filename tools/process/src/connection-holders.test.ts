@@ -7,50 +7,42 @@ import { type Connection, type ConnectionEnd, holdersOf } from './connection-hol
 
 const testOptions = { timeout: 60_000 };
 
-/** Two processes, each with a connection from one port of its own, which is the same, to one of two addresses. */
-test(
-  'the process behind a connection is told by both its ends: a port of its own is not enough',
-  testOptions,
-  async () => {
-    await using stack = new AsyncDisposableStack();
-    const first = await listen(stack, { address: '127.0.0.1', port: 0 });
-    const second = await listen(stack, { ...first, address: '127.0.0.2' });
-    const from = await openHere(stack, first, await listenBriefly());
-    const other = stack.adopt(
-      spawn(process.execPath, ['-e', connecting(from, second)]),
-      (child) => void child.kill('SIGKILL'),
-    );
-    const [output] = await Promise.race([once(other.stdout, 'data'), once(other.stderr, 'data')]);
-    assert.equal(String(output), 'connected\n');
-    const [ours, theirs]: Connection[] = [
-      { from, to: first },
-      { from, to: second },
-    ];
-    assert.ok(ours && theirs && other.pid !== undefined);
-    assert.deepEqual(
-      holdersOf([ours, theirs], [process.pid, other.pid]),
-      new Map([
-        [ours, process.pid],
-        [theirs, other.pid],
-      ]),
-    );
-    assert.deepEqual(holdersOf([ours, theirs], [other.pid]), new Map([[theirs, other.pid]]));
-  },
-);
+/** Two processes, each with a connection from the same local port to one of two addresses. */
+test('the process of a connection is identified by both ends, not by the local port alone', testOptions, async () => {
+  await using stack = new AsyncDisposableStack();
+  const first = await listen(stack, { address: '127.0.0.1', port: 0 });
+  const second = await listen(stack, { ...first, address: '127.0.0.2' });
+  const from = await openHere(stack, first, await listenBriefly());
+  const other = stack.adopt(
+    spawn(process.execPath, ['-e', connecting(from, second)]),
+    (child) => void child.kill('SIGKILL'),
+  );
+  const [output] = await Promise.race([once(other.stdout, 'data'), once(other.stderr, 'data')]);
+  assert.equal(String(output), 'connected\n');
+  const [ours, theirs]: Connection[] = [
+    { from, to: first },
+    { from, to: second },
+  ];
+  assert.ok(ours && theirs && other.pid !== undefined);
+  assert.deepEqual(
+    holdersOf([ours, theirs], [process.pid, other.pid]),
+    new Map([
+      [ours, process.pid],
+      [theirs, other.pid],
+    ]),
+  );
+  assert.deepEqual(holdersOf([ours, theirs], [other.pid]), new Map([[theirs, other.pid]]));
+});
 
-test(
-  'nobody is behind a connection that is not there, and a process that has ended is behind none',
-  testOptions,
-  async () => {
-    await using stack = new AsyncDisposableStack();
-    const to = await listen(stack, { address: '127.0.0.1', port: 0 });
-    const from = await openHere(stack, to);
-    assert.deepEqual(holdersOf([{ from, to: { ...to, address: '127.0.0.2' } }], [process.pid]), new Map());
-    const ended = spawn(process.execPath, ['--version']);
-    await once(ended, 'exit');
-    assert.deepEqual(holdersOf([{ from, to }], [ended.pid ?? 0]), new Map());
-  },
-);
+test('an unknown connection has no process, and an ended process has no connection', testOptions, async () => {
+  await using stack = new AsyncDisposableStack();
+  const to = await listen(stack, { address: '127.0.0.1', port: 0 });
+  const from = await openHere(stack, to);
+  assert.deepEqual(holdersOf([{ from, to: { ...to, address: '127.0.0.2' } }], [process.pid]), new Map());
+  const ended = spawn(process.execPath, ['--version']);
+  await once(ended, 'exit');
+  assert.deepEqual(holdersOf([{ from, to }], [ended.pid ?? 0]), new Map());
+});
 
 const connecting = (from: ConnectionEnd, to: ConnectionEnd): string => `
   const socket = require('node:net').connect({
@@ -72,7 +64,7 @@ async function listen(stack: AsyncDisposableStack, { address, port }: Connection
   return { address, port: bound.port };
 }
 
-/** @param from a port that is asked for may be shared with other connections, one that the kernel picks may not. */
+/** @param from An explicit port may be shared with other connections, an ephemeral port may not. */
 async function openHere(
   stack: AsyncDisposableStack,
   { address, port }: ConnectionEnd,
@@ -85,7 +77,7 @@ async function openHere(
   return { address: socket.localAddress ?? '', port: socket.localPort ?? 0 };
 }
 
-/** Where nobody listens any more, so that it is free. */
+/** A free port: its listener is closed. */
 async function listenBriefly(): Promise<ConnectionEnd> {
   await using stack = new AsyncDisposableStack();
   return await listen(stack, { address: '127.0.0.1', port: 0 });

@@ -6,17 +6,17 @@ export interface ConnectionEnd {
   readonly port: number;
 }
 
-/** As whoever opened it sees it. */
+/** From the side of the client. */
 export interface Connection {
   readonly from: ConnectionEnd;
   readonly to: ConnectionEnd;
 }
 
 /**
- * Which of these processes opened each connection; one that is closed, or somebody else's, is left out. Both ends count in
- * full: connections to different addresses may have one port of their own in common, and belong to different processes.
+ * The process of each connection among the given ones; closed connections and those of other processes are omitted. Both ends
+ * are compared, because connections of different processes to different addresses may share a local port.
  *
- * What the kernel says of all connections is read once: for many connections ask once.
+ * Reads the connection table of the kernel once, so pass many connections in one call.
  */
 export function holdersOf<C extends Connection>(connections: Iterable<C>, pids: Iterable<number>): Map<C, number> {
   const bySocket = socketsOf(connections);
@@ -30,18 +30,18 @@ export function holdersOf<C extends Connection>(connections: Iterable<C>, pids: 
   return holders;
 }
 
-/** Of `0100007F:1F90 0100007F:A3D2`. */
+/** Length of `0100007F:1F90 0100007F:A3D2`. */
 const endsLength = 27;
-/** Counted from the first end. */
+/** Index of the column, counted from the first end. */
 const inodeColumn = 8;
 
-/** By what a descriptor of the socket is called, `socket:[12345]`. */
+/** By the link target of the descriptor, `socket:[12345]`. */
 function socketsOf<C extends Connection>(connections: Iterable<C>): Map<string, C> {
   const wanted = new Map([...connections].map((each) => [`${inTable(each.from)} ${inTable(each.to)}`, each]));
   const found = new Map<string, C>();
   if (wanted.size === 0) return found;
   for (const line of readFileSync('/proc/net/tcp', 'latin1').split('\n')) {
-    // Both ends come after the number of the line. Only lines that are looked for are taken apart: there may be many thousands.
+    // Both ends follow the line number. Only matching lines are parsed, because there may be many thousands.
     const begin = line.indexOf(':') + 2;
     const connection = wanted.get(line.slice(begin, begin + endsLength));
     if (connection !== undefined) found.set(`socket:[${line.slice(begin).split(/ +/)[inodeColumn] ?? ''}]`, connection);
@@ -49,7 +49,7 @@ function socketsOf<C extends Connection>(connections: Iterable<C>): Map<string, 
   return found;
 }
 
-/** As proc_net_tcp has it: the address as a number of this processor, the port as people write it, both in base 16. */
+/** As in proc_net_tcp: the address in host byte order, the port in network byte order, both in base 16. */
 function inTable({ address, port }: ConnectionEnd): string {
   const octets = Uint8Array.from(address.split('.').map(Number));
   const [number = 0] = octets.length === 4 ? new Uint32Array(octets.buffer) : [];

@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** Of the kernel, in what it says of processes. */
+/** Clock ticks per second in procfs. */
 const ticksPerSecond = 100;
 
-/** What a process has used, as the Linux kernel counts it. Asking about one that is gone fails with ENOENT. */
+/** Resource usage of a process from procfs (Linux). Fails with ENOENT for an ended process. */
 export class ProcessUsage {
   readonly #pid: number;
 
@@ -18,17 +18,17 @@ export class ProcessUsage {
     return (user + system) / ticksPerSecond;
   }
 
-  /** The memory that it has. */
+  /** Resident memory. */
   async residentBytes(): Promise<number> {
     return this.#bytesOf('VmRSS');
   }
 
-  /** The most memory it had, since it started or since `forgetPeak`. */
+  /** Peak resident memory since the start or since `forgetPeak`. */
   async peakBytes(): Promise<number> {
     return this.#bytesOf('VmHWM');
   }
 
-  /** From now on the peak is of what it has now (proc_pid_clear_refs(5)). */
+  /** Resets the peak to the current memory (proc_pid_clear_refs(5)). */
   async forgetPeak(): Promise<void> {
     await writeFile(`/proc/${this.#pid}/clear_refs`, '5');
   }
