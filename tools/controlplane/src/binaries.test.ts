@@ -85,7 +85,7 @@ test('a missing program of the assets is reported with the remedy', async () => 
   await using home = await homeWithGo(undefined);
   await assert.rejects(findBinaries({ assets: home.path }), {
     code: 'AssetsIncomplete',
-    message: /lacks etcd, kube-apiserver, kubectl; give a directory .* or unset it/,
+    message: /lacks etcd, kube-apiserver, kubectl; set it to a directory .* or unset it/,
   });
 });
 

@@ -76,7 +76,7 @@ test('a failed start reports the reason and leaves nothing', async () => {
   const data = join(assets.path, 'data');
   await assert.rejects(startControlPlane({ assets: assets.path, dataDirectory: data }), {
     code: 'StartFailed',
-    message: /kube-apiserver ended while starting[^]*this machine has no clock/,
+    message: /kube-apiserver ended during the start[^]*this machine has no clock/,
   });
   assert.deepEqual(await processesOf(data), []);
 });
@@ -100,7 +100,7 @@ test('a control plane works without kube-controller-manager, and garbage collect
   await using plane = await startControlPlane({ assets: assets.path });
   await assert.rejects(plane.startControllerManager(), {
     code: 'AssetsIncomplete',
-    message: /has no kube-controller-manager, and without it there is no garbage collection/,
+    message: /has no kube-controller-manager, which garbage collection requires/,
   });
 });
 

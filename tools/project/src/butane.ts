@@ -1,6 +1,6 @@
 import { findGoProgram, type GoProgramOptions } from './go-program.ts';
 
-/** The program that the boot service has Butane translated by. */
+/** Butane, which the boot service runs to translate Butane configurations. */
 export const findButane = (options: GoProgramOptions): Promise<string> =>
   findGoProgram(
     {

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { importsIn } from './code-text.ts';
 import { sourceFiles } from './source-files.ts';
 
-/** A line that breaks a rule of the project. */
+/** A violation of a rule of the project. */
 export interface Violation {
   readonly file: string;
   readonly line: number;
@@ -11,9 +11,8 @@ export interface Violation {
 }
 
 /**
- * Which folder may import from which. A key is a folder; the deepest one that holds a file counts. `a/*` makes every folder
- * in `a` one of its own. A value lists the folders that may be imported: `a` with everything in it, `a/.` without its subfolders,
- * `*` everything.
+ * Allowed imports by folder. A key is a folder; the deepest one that contains a file applies. `a/*` makes every folder in `a` a
+ * separate one. A value lists the folders that may be imported: `a` with its subfolders, `a/.` without them, `*` everything.
  */
 export type Boundaries = Readonly<Record<string, readonly string[]>>;
 
@@ -32,7 +31,7 @@ export function findBoundaryViolations(root: string): Violation[] {
 }
 
 export function readBoundaries(root: string): Boundaries {
-  // The file is ours; a folder that it lacks is found by the first file in it.
+  // A file of this repository; a missing folder is reported for the first file in it.
   const { mayImport } = JSON.parse(readFileSync(join(root, 'boundaries.json'), 'utf8')) as { mayImport: Boundaries };
   return mayImport;
 }
@@ -62,7 +61,7 @@ export function violationsIn(file: string, text: string, boundaries: Boundaries)
 }
 
 interface Boundary {
-  /** As in the file. */
+  /** Key in boundaries.json. */
   readonly key: string;
   readonly folder: string;
 }
@@ -75,14 +74,14 @@ function mayImport(from: Boundary, to: Boundary, boundaries: Boundaries): boolea
   );
 }
 
-/** Tests are beside the code and use their whole package. */
+/** Tests are beside the code and may import their whole package. */
 const isTest = (file: string): boolean => /\.(?:test|e2e|rows)\.ts$/.test(file);
 const isSamePackage = (one: string, other: string): boolean => packageOf(one) === packageOf(other);
 const packageOf = (path: string): string => path.split('/').slice(0, 2).join('/');
 
 const isIn = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
 
-/** The deepest boundary that holds a file. */
+/** The deepest boundary that contains a file. */
 function boundaryOf(path: string, boundaries: Boundaries): Boundary | undefined {
   const segments = path.split('/').slice(0, -1);
   for (let depth = segments.length; depth > 0; depth--) {
@@ -95,8 +94,7 @@ function boundaryOf(path: string, boundaries: Boundaries): Boundary | undefined 
 }
 
 /**
- * The file an import means, relative to the root; undefined for what is not ours. Our packages are named after their
- * folders: `@metal/kube/cache/store.ts` is `packages/kube/src/cache/store.ts`.
+ * The imported file, relative to the root; undefined for an external package. Packages are named after their folders: `@metal/kube/cache/store.ts` is `packages/kube/src/cache/store.ts`.
  */
 export function pathOf(file: string, specifier: string, boundaries: Boundaries): string | undefined {
   if (specifier.startsWith('.')) return relative('/', resolve('/', dirname(file), specifier));

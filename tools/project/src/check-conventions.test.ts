@@ -14,17 +14,17 @@ const rows: readonly (readonly [file: string, text: string, found: RegExp | unde
   ['packages/kube/src/a.ts', 'const home = process.env.HOME;', /take an argument/],
   ['services/operator/src/config.ts', 'const home = process.env.HOME;', undefined],
   ['tools/project/src/a.ts', 'const home = process.env.HOME;', undefined],
-  ['services/boot/src/a.ts', 'console.log(1);', /log that you are given/],
+  ['services/boot/src/a.ts', 'console.log(1);', /injected log/],
   ['services/boot/src/string-utils.ts', '', /no utils/],
   ['services/boot/src/index.ts', '', /no barrels/],
-  ['test/stories/a.test.ts', 'await sleep(10);', /do not sleep/],
-  ['test/e2e/a.e2e.ts', 'await sleep(10);', /do not sleep/],
-  ['test/stories/a.test.ts', 'test.only(title, run);', /every test runs/],
+  ['test/stories/a.test.ts', 'await sleep(10);', /found a sleep/],
+  ['test/e2e/a.e2e.ts', 'await sleep(10);', /found a sleep/],
+  ['test/stories/a.test.ts', 'test.only(title, run);', /run the test or remove it/],
   ['test/stories/a.test.ts', 'server.listen(8080);', /fixed port/],
   ['test/stories/a.test.ts', 'server.listen(0);', undefined],
   ['test/stories/a.test.ts', "test('claims', run);", /a sentence about behaviour/],
   ['test/stories/a.test.ts', "test('a claim should be bound', run);", /a sentence about behaviour/],
-  ['test/stories/a.test.ts', "test('a claim that nobody matches waits', run);", undefined],
+  ['test/stories/a.test.ts', "test('a claim without a matching server waits', run);", undefined],
   ['test/stories/a.test.ts', 'test(`${vendor}: power comes back`, run);', undefined],
 ];
 
@@ -36,7 +36,7 @@ for (const [file, text, found] of rows) {
   });
 }
 
-test('a bad habit is told with its line', () => {
+test('a violation has its line', () => {
   const text = "import { a } from './a.ts';\n\n/* one\n two TODO */\nexport default a;\n";
   assert.deepEqual(
     conventionViolationsIn('packages/kube/src/a.ts', text).map(({ line }) => line),

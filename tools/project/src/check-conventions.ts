@@ -6,7 +6,7 @@ import { sourceFiles } from './source-files.ts';
 
 interface Convention {
   readonly applies: (file: string) => boolean;
-  /** Where the pattern must not be found: code is without comments, bare code without texts too. It begins outside texts. */
+  /** The part to search: `code` is without comments, `bare` also without string contents. A match starts outside strings. */
   readonly part: keyof CodeText;
   readonly pattern: RegExp;
   readonly message: string;
@@ -17,13 +17,13 @@ const isTest = (file: string): boolean => /\.(?:test|e2e)\.ts$/.test(file);
 const isProduct = (file: string): boolean => /^(packages|services)\/[^/]+\/src\//.test(file) && !isTest(file);
 const mayReadEnvironment = (file: string): boolean => /\/(config|main|options)\.ts$/.test(file);
 
-/** Habits that a reader of the text can check; those that need types are the linter's. Each says what to do instead. */
+/** Conventions that can be checked on the text; the linter checks those that need types. Each message has the remedy. */
 const conventions: readonly Convention[] = [
   {
     applies: everywhere,
     part: 'comments',
     pattern: /\b(?:TODO|FIXME|XXX)\b(?!\(#\d+\))/g,
-    message: 'expected a TODO with its issue, as TODO(#12): otherwise nobody finds it again',
+    message: 'expected a TODO with its issue, as TODO(#12): otherwise it is forgotten',
   },
   {
     applies: everywhere,
@@ -36,59 +36,60 @@ const conventions: readonly Convention[] = [
     applies: everywhere,
     part: 'bare',
     pattern: /^export default\b/gm,
-    message: 'found a default export; export by name, so that the name is the same everywhere',
+    message: 'found a default export; use a named export, so that the name is the same everywhere',
   },
   {
     applies: isTest,
     part: 'bare',
     pattern: /(?<!\.)\bsetTimeout\(|\bawait sleep\(/g,
-    message: 'tests do not sleep; wait for what you expect, or use the clock of the lab',
+    message: 'found a sleep in a test; wait for the expected state, or use the clock of the test environment',
   },
   {
     applies: isTest,
     part: 'bare',
     pattern: /\b(?:test|it|describe|suite)\.(?:only|skip|todo)\(/g,
-    message: 'every test runs, or is removed',
+    message: 'found only, skip or todo; run the test or remove it',
   },
   {
     applies: isTest,
     part: 'bare',
     pattern: /\.listen\(\s*[1-9]/g,
-    message: 'found a fixed port; listen on 0 and ask which port it became',
+    message: 'found a fixed port; listen on port 0 and read the assigned port',
   },
   {
     applies: isTest,
     part: 'code',
     pattern: /\b(?:test|it)\(\s*(['"`])(?:[^\s$]+(?:\s[^\s$]+)?\1|(?:(?!\1).)*\bshould\b)/g,
-    message: 'expected a title that is a sentence about behaviour, in the present: "a claim that nobody matches waits"',
+    message:
+      'expected a title that is a sentence about behaviour in the present tense: "a claim without a matching server waits"',
   },
   {
     applies: (file) => isProduct(file) && !mayReadEnvironment(file),
     part: 'bare',
     pattern: /\bprocess\.(?:env|argv)\b/g,
-    message: 'only config.ts, options.ts and main.ts read flags and environment; take an argument',
+    message: 'found process.env or process.argv outside config.ts, options.ts and main.ts; take an argument',
   },
   {
     applies: isProduct,
     part: 'bare',
     pattern: /\bconsole\.(?:log|info|warn|error|debug)\(/g,
-    message: 'found the console; write to the log that you are given',
+    message: 'found console output; write to the injected log',
   },
 ];
 
-/** Lines that go against a habit of the house. */
+/** Lists violations of the conventions in all source files. */
 export function findConventionViolations(root: string): Violation[] {
   return sourceFiles(root).flatMap((file) => conventionViolationsIn(file, readFileSync(join(root, file), 'utf8')));
 }
 
-/** The bad habits of one file; `file` is relative to the root. */
+/** The violations of one file; `file` is relative to the root. */
 export function conventionViolationsIn(file: string, text: string): Violation[] {
   return [...nameViolations(file), ...lineViolations(file, text)].toSorted((one, other) => one.line - other.line);
 }
 
 const forbiddenNames: readonly (readonly [RegExp, string])[] = [
-  [/^(?:[\w-]+-)?(?:utils?|helpers?)\.(?:test\.)?ts$/, 'no utils and no helpers; name the file after what it answers'],
-  [/^index\.ts$/, 'no barrels; import the file that has the name'],
+  [/^(?:[\w-]+-)?(?:utils?|helpers?)\.(?:test\.)?ts$/, 'no utils or helpers files; name the file after its contents'],
+  [/^index\.ts$/, 'no barrels; import the file that declares the name'],
 ];
 
 const nameViolations = (file: string): Violation[] =>

@@ -4,17 +4,17 @@ import type { Violation } from './check-boundaries.ts';
 import { lineAt, readCode } from './code-text.ts';
 import { sourceFiles } from './source-files.ts';
 
-/** Words that this project does not use in identifiers, each with the terms to use instead. */
+/** Words that identifiers must not contain, each with the terms to use instead. */
 export interface RetiredWords {
-  /** Found as a part of an identifier: `turn` in `serverTurn`, not in `return`. Lower case. */
+  /** Parts of an identifier: `turn` in `serverTurn`, not in `return`. Lower case. */
   readonly words: Readonly<Record<string, string>>;
-  /** Found as consecutive parts of an identifier: `letGo` in `letGoOf`. */
+  /** Consecutive parts of an identifier: `letGo` in `letGoOf`. */
   readonly compounds: Readonly<Record<string, string>>;
-  /** Identifiers that contain a retired word and are plain English all the same. */
+  /** Identifiers that are allowed although they contain a retired word. */
   readonly allowed: readonly string[];
 }
 
-/** Reads `retired-words.json` and lists identifiers that use a retired word. Reasons, annotations and labels are text and exempt. */
+/** Reads `retired-words.json` and lists identifiers that use a retired word. Strings, such as reasons, annotations and labels, are exempt. */
 export function findRetiredWords(root: string): Violation[] {
   const retired = readRetiredWords(root);
   return sourceFiles(root)
@@ -22,11 +22,11 @@ export function findRetiredWords(root: string): Violation[] {
     .flatMap((file) => retiredWordsIn(file, readFileSync(join(root, file), 'utf8'), retired));
 }
 
-/** Reasons are the names of entries there. */
+/** Files with reasons as property names. */
 const holdsContract = (file: string): boolean => /(?:^|[-/])reasons\.ts$/.test(file);
 
 export function readRetiredWords(root: string): RetiredWords {
-  // The file is ours; the test reads it.
+  // A file of this repository.
   return JSON.parse(readFileSync(join(root, 'tools/project/retired-words.json'), 'utf8')) as RetiredWords;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importsIn, readCode } from './code-text.ts';
 
-test('comments, strings and code are told apart, line by line', () => {
+test('comments, strings and code are separated, line by line', () => {
   const text = "const url = 'http://a'; // as b\n/* one\ntwo */ const c = /['\"`]/;";
   const { code, bare, comments } = readCode(text);
   assert.equal(code, "const url = 'http://a';        \n      \n       const c = /['\"`]/;");
@@ -10,12 +10,12 @@ test('comments, strings and code are told apart, line by line', () => {
   assert.equal(comments, '                        // as b\n/* one\ntwo */                   ');
 });
 
-test('a division is no regular expression', () => {
+test('a division is not a regular expression', () => {
   assert.equal(readCode("const half = a / b; const s = '/';").bare, "const half = a / b; const s = ' ';");
   assert.equal(readCode('(a + b) / 2 / c').bare, '(a + b) / 2 / c');
 });
 
-test('every way to import is found, with the line of its specifier', () => {
+test('every form of import is found, with the line of its specifier', () => {
   const text = [
     "import { a } from 'a';",
     'import {',
@@ -33,7 +33,7 @@ test('every way to import is found, with the line of its specifier', () => {
   );
 });
 
-test('an import in a comment, a string or a template is none', () => {
+test('an import in a comment, a string or a template is ignored', () => {
   const text = [
     "// import { a } from 'a';",
     "/* import { b } from 'b'; */",

@@ -1,15 +1,15 @@
-/** The text of a source file, taken apart. All parts have the length and the lines of the whole; what is not in it is blank. */
+/** The parts of a source file. Each has the length and the lines of the whole; the other parts are blank. */
 export interface CodeText {
   /** Without comments; strings are kept. */
   readonly code: string;
-  /** Without comments and without what stands in strings. */
+  /** Without comments and without the contents of strings. */
   readonly bare: string;
   readonly comments: string;
 }
 
 /**
- * Comments, strings, templates and regular expressions, in this order, at whatever place comes first. A slash begins a
- * regular expression where no value can have ended just before it; types and JSX do not matter here.
+ * Comments, strings, templates and regular expressions; the first one in the text matches. A slash starts a regular expression if
+ * no value can end before it. Types and JSX are irrelevant here.
  */
 const token =
   /(?<comment>\/\/[^\n]*|\/\*[\s\S]*?\*\/)|(?<text>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|(?<=(?:^|[=(,:;!&|?{}[\n]|=>|\breturn)[^\S\n]*)(?<pattern>\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/[a-z]*)/g;
@@ -36,7 +36,7 @@ export function readCode(text: string): CodeText {
 }
 
 const blank = (text: string): string => text.replace(/[^\n]/g, ' ');
-/** Quotes stay, so that it still reads as a string. */
+/** Keeps the quotes, so that the result is still a string. */
 const emptied = (text: string): string => `${text.slice(0, 1)}${blank(text.slice(1, -1))}${text.slice(-1)}`;
 
 export const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length;
@@ -49,7 +49,7 @@ export interface Import {
 const importing =
   /(?:^|[;\n])[^\S\n]*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]|(?:^|[;\n])[^\S\n]*import\s*['"]([^'"]+)['"]|\bimport(?:\.meta\.resolve)?\(\s*['"]([^'"]+)['"]/g;
 
-/** What a file imports, statically, dynamically or by name, with the line of the specifier. */
+/** Static and dynamic imports of a file, with the line of the specifier. */
 export function importsIn(text: string): Import[] {
   const { code, bare } = readCode(text);
   return [...code.matchAll(importing)]

@@ -14,16 +14,16 @@ const count = (text: string): number => {
 
 const command = new Command('make demo')
   .description(
-    'A rack of simulated servers on a real Kubernetes API: discovered, claimed, booted, given back.\nUse it as: make demo ARGS="--once --servers 20"',
+    'Demo on a Kubernetes API: a rack of servers is discovered; one is claimed, booted and released.\nUsage: make demo ARGS="--once --servers 20"',
   )
-  .option('--servers <count>', 'number of servers: 8, or 2 in QEMU', count)
+  .option('--servers <count>', 'number of servers (default: 8; in QEMU: 2)', count)
   .addOption(
-    new Option('--machines <kind>', 'simulated, or real ones in QEMU (once before: make e2e-deps)')
+    new Option('--machines <kind>', 'simulated machines, or real ones in QEMU (requires: make e2e-deps)')
       .choices(machineKinds)
       .default('simulated'),
   )
-  .option('--once', 'end after the tour instead of staying up', false)
-  .option('--timeout <seconds>', 'how long one step may take: 120, or 400 in QEMU', count);
+  .option('--once', 'exit after the tour', false)
+  .option('--timeout <seconds>', 'time limit of one step (default: 120; in QEMU: 400)', count);
 
 const usual = { simulated: { servers: 8, timeout: 120 }, qemu: { servers: 2, timeout: 400 } };
 

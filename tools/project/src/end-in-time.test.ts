@@ -19,12 +19,12 @@ function runFile(body: string): { status: number | null; stdout: string } {
   }
 }
 
-test('a file that something keeps alive after its tests fails and says by what', () => {
+test('a file with active resources after its tests fails and lists them', () => {
   const { status, stdout } = runFile("test('passes', () => void createServer().listen(0));");
   assert.equal(status, 1);
-  assert.match(stdout, /kept alive by: .*TCPServerWrap/);
+  assert.match(stdout, /keep it alive: .*TCPServerWrap/);
 });
 
-test('a file that ends by itself is left alone', () => {
+test('a file that exits after its tests passes', () => {
   assert.equal(runFile("test('passes', () => undefined);").status, 0);
 });

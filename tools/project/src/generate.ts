@@ -22,7 +22,7 @@ import { stateDiagrams } from './generate/state-diagrams.ts';
 
 const help = `Usage: npm run generate [-- --check]
 
-Writes everything that is derived from the code: CRDs, admission policies, RBAC roles, reasons, reference pages, state diagrams.
+Writes all generated files: CRDs, admission policies, RBAC roles, reasons, reference pages, state diagrams.
 
   --check   Write nothing; exit 1 and list the files that differ from what would be written.
   --help    Show this text.
@@ -59,7 +59,7 @@ async function main(): Promise<number> {
   }
   const stale = await findStale(root, everything());
   if (stale.length === 0) return 0;
-  process.stderr.write(`These files are not what the code says; run "npm run generate":\n${stale.join('\n')}\n`);
+  process.stderr.write(`These generated files are out of date; run "npm run generate":\n${stale.join('\n')}\n`);
   return 1;
 }
 

@@ -8,25 +8,25 @@ import { cacheDirectory } from '@metal/process/cache-directory.ts';
 import { Child } from '@metal/process/child.ts';
 import { takeFileLock } from '@metal/controlplane/file-lock.ts';
 
-/** A program that is written in Go and used by tests. */
+/** A Go program that tests use. */
 export interface GoProgram {
-  /** Also that of the folder beside `src` with its go.mod, the one place that says which version is built. */
+  /** Also the name of the folder beside `src` with its go.mod, which has the version. */
   readonly name: string;
   readonly buildFlags: readonly string[];
-  /** Environment variable that names a ready-made one. */
+  /** Environment variable with the path of an existing program. */
   readonly variable: string;
   readonly cost: string;
 }
 
 export interface GoProgramOptions {
   readonly environment: NodeJS.ProcessEnv;
-  /** One line of progress for people. */
+  /** Receives lines of progress. */
   readonly log: (line: string) => void;
 }
 
 /**
- * Path of the program: what its variable names, or one that is built once per version into the user's cache. Processes that
- * need it at the same time build once.
+ * Path of the program: from its environment variable, or built once per version into the user's cache. Concurrent processes build
+ * it once.
  * @throws ControlPlaneError GoMissing; an error with the end of the output when the build fails.
  */
 export async function findGoProgram(program: GoProgram, { environment, log }: GoProgramOptions): Promise<string> {
@@ -44,7 +44,7 @@ export async function findGoProgram(program: GoProgram, { environment, log }: Go
 
 const moduleDirectoryOf = ({ name }: GoProgram): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-/** Named by everything that decides the build. */
+/** Its name has a digest of all inputs of the build. */
 async function cacheFolder(program: GoProgram, environment: NodeJS.ProcessEnv): Promise<string> {
   const { name, buildFlags } = program;
   const sources = await Promise.all(
@@ -57,7 +57,7 @@ async function cacheFolder(program: GoProgram, environment: NodeJS.ProcessEnv): 
   return join(cacheDirectory(environment), name, `${name}-${process.platform}-${process.arch}-${digest}`);
 }
 
-/** Builds beside the final place and renames, so that what is found there is always complete. */
+/** Builds beside the final path and renames, so that the result is always complete. */
 async function build(program: GoProgram, directory: string, { environment, log }: GoProgramOptions): Promise<void> {
   const { name, buildFlags, cost } = program;
   log(`building ${name}: once, ${cost}`);

@@ -1,6 +1,6 @@
 import { findGoProgram, type GoProgramOptions } from './go-program.ts';
 
-/** The registry that most registries are made of; the boot service is tested against it. */
+/** The CNCF Distribution registry, which many registries are based on. Tests of the boot service use it. */
 export const findImageRegistry = (options: GoProgramOptions): Promise<string> =>
   findGoProgram(
     {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathOf, readBoundaries, type Boundaries } from './check-boundaries.ts';
 import { importsIn } from './code-text.ts';
 
-/** Which files of the project a file needs, directly or through others; read once per file. */
+/** Direct and indirect imports of files. Reads each file once. */
 export class ImportGraph {
   readonly #root: string;
   readonly #boundaries: Boundaries;

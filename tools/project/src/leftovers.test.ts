@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { markRun } from './leftovers.ts';
 
-test('files and processes that a run left are named, and removed when it is disposed', async () => {
+test('files and processes that a run leaves are listed, and removed when it is disposed', async () => {
   const run = await markRun({ PATH: process.env.PATH });
   const directory = run.environment.TMPDIR ?? '';
   assert.deepEqual(await run.leftovers(), { files: [], processes: [] });

@@ -2,15 +2,15 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What a run left behind, for people. */
+/** Files and processes that a run has left. */
 export interface Leftovers {
   readonly files: readonly string[];
   readonly processes: readonly { readonly pid: number; readonly command: string }[];
 }
 
 /**
- * A temporary directory for everything a run makes, and a mark in its environment by which its processes are known.
- * Disposing removes both.
+ * A temporary directory for the files of a run, and an environment variable that identifies its processes. Disposing removes the
+ * directory and kills the processes.
  */
 export interface MarkedRun extends AsyncDisposable {
   readonly environment: NodeJS.ProcessEnv;
@@ -20,7 +20,7 @@ export interface MarkedRun extends AsyncDisposable {
 const mark = 'METAL_TEST_RUN';
 
 export async function markRun(environment: NodeJS.ProcessEnv): Promise<MarkedRun> {
-  // A short name: paths of Unix sockets that tests make in it may not be longer than about 100 bytes.
+  // A short name, because paths of Unix sockets in it are limited to about 100 bytes.
   const directory = await mkdtemp(join(tmpdir(), 'mt-'));
   const leftovers = async () => ({
     files: await readdir(directory),
@@ -40,11 +40,11 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended by itself.
+    // The process has ended.
   }
 }
 
-/** Only Linux tells the environment of processes; elsewhere none are found. */
+/** Reads procfs; on other systems than Linux no process is found. */
 async function processesWith(assignment: string): Promise<Leftovers['processes']> {
   const names = await readdir('/proc').catch(() => []);
   const found = names

@@ -3,41 +3,41 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 
-/** Of this checkout. */
+/** The command of this checkout. */
 export const ownCommand = fileURLToPath(new URL('../../../node_modules/.bin/metal-operator', import.meta.url));
 const readyWithinMs = 60_000;
 const mostLines = 10_000;
 
-/** An operator in a process of its own, whoever wrote it. */
+/** An operator in a separate process, of this or another implementation. */
 export interface LaunchedOperator extends AsyncDisposable {
   readonly pid: number;
-  /** What it said, the latest part. */
+  /** The last lines of its log. */
   readonly log: readonly string[];
-  /** Its exit code, when it has ended. */
+  /** Resolves with its exit code. */
   readonly ended: Promise<number | null>;
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process has ended. */
   kill(): Promise<void>;
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** The operator in a process of its own, as users run it. */
+/** The operator in a separate process, as users run it. */
 export interface OperatorProcess extends LaunchedOperator {
   readonly bootUrl: string;
   readonly registryUrl: string;
   readonly metadataUrl: string;
-  /** Its name on the lease. */
+  /** Its holder identity in the lease. */
   readonly identity: string;
 }
 
 export interface LaunchOptions {
-  /** Program and arguments. It has to stay the process that it is started as: its id is what is measured and signalled. */
+  /** Program and arguments. It must not fork into the background: its process id is measured and signalled. */
   readonly command: readonly [string, ...string[]];
   readonly environment?: NodeJS.ProcessEnv | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
-/** Starts a program and keeps what it says on stderr; it may not be ready yet. */
+/** Starts a program and keeps its stderr; does not wait until it is ready. */
 export function launchOperator({
   command: [program, ...parameters],
   environment,
@@ -70,11 +70,11 @@ export function launchOperator({
 
 export interface OperatorProcessOptions extends Omit<LaunchOptions, 'command'> {
   readonly flags?: readonly string[];
-  /** Another whole command line, in the place of this checkout's with the flags; it has to ask for lines of JSON. */
+  /** A complete command line instead of the command of this checkout with `flags`. It must select the JSON log encoder. */
   readonly command?: LaunchOptions['command'];
 }
 
-/** Starts it and waits until it says that it is running. */
+/** Starts the operator and waits until its log reports that it is running. */
 export async function startOperatorProcess(options: OperatorProcessOptions): Promise<OperatorProcess> {
   const { flags = [], command = [ownCommand, ...flags, '--zap-encoder=json'], environment, onLine } = options;
   const running = Promise.withResolvers<Omit<z.output<typeof readiness>, 'msg'>>();

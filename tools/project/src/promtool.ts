@@ -1,6 +1,6 @@
 import { findGoProgram, type GoProgramOptions } from './go-program.ts';
 
-/** Tests the alert rules. Service discovery, which it would bring along, is left out by a build tag. */
+/** Tests the alert rules. A build tag excludes service discovery. */
 export const findPromtool = (options: GoProgramOptions): Promise<string> =>
   findGoProgram(
     {

@@ -19,13 +19,13 @@ import { sourceFiles } from './source-files.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const testTimeoutMs = 600_000;
-/** Matrices, crowds, seeds, programs built from Go, several replicas, and long waits in real time. */
+/** Full matrices, load tests, seeds, programs built from Go, several replicas, and long waits in real time. */
 const matrixFolder = 'test/matrix/';
-/** How many seeds the seeded stories try unless told otherwise; all of them with --all. */
+/** Default number of seeds for the seeded stories, without and with --all. */
 const seedsOf = { test: 5, all: 20 };
-/** Each file at work may have an API server of 300 MB. */
+/** Each running file may have an API server of 300 MB. */
 const mostAtOnce = 8;
-/** Machines without KVM take a core each, and what they do has deadlines. */
+/** A machine without KVM uses one core, and the tests have deadlines. */
 const mostMachinesAtOnce = 1;
 
 const goPrograms = [
@@ -36,15 +36,15 @@ const goPrograms = [
 
 const command = new Command('run-tests')
   .description(
-    'Runs the tests with node:test: tables first, then whatever needs a control plane, which is built before if it has\nto be. Exits with the code of node:test, or with 1 when tests left processes or files behind.',
+    'Runs the tests with node:test: table tests first, then those that need a control plane, which is built first if\nnecessary. Exits with the code of node:test, or with 1 if tests leave processes or files behind.',
   )
-  .argument('[words...]', 'only files whose path contains one of the words, those of --all among them')
-  .option('--all', 'the full matrices, crowds and seeds of test/matrix as well', false)
-  .option('--only <pattern>', 'only tests whose title matches the pattern')
-  .option('--seeds <count>', 'how many seeds the seeded stories try')
-  .option('--first-seed <number>', 'the first of them, to repeat one that failed')
-  .option('--e2e', 'run the files that boot real machines in QEMU (*.e2e.ts) instead of the tests', false)
-  .option('--junit <file>', 'write the results with their durations to a file, in the format of JUnit')
+  .argument('[words...]', 'run only files whose path contains one of the words, including those of --all')
+  .option('--all', 'also run the full matrices, load tests and seeds of test/matrix', false)
+  .option('--only <pattern>', 'run only tests whose title matches the pattern')
+  .option('--seeds <count>', 'number of seeds for the seeded stories')
+  .option('--first-seed <number>', 'first seed, to repeat a failed one')
+  .option('--e2e', 'run the files that boot machines in QEMU (*.e2e.ts) instead of the tests', false)
+  .option('--junit <file>', 'write results and durations to a file in JUnit format')
   .option('--list', 'list the files instead of running them', false)
   .action(main);
 
@@ -70,7 +70,7 @@ async function main(patterns: string[], flags: Flags): Promise<void> {
   await using run = await markRun(process.env);
   const atOnce = e2e ? mostMachinesAtOnce : Math.min(mostAtOnce, availableParallelism() + 1);
   const needsPool = !e2e && files.some(({ needsControlPlane }) => needsControlPlane);
-  // In the temporary directory of the run, so that nothing of it is left either.
+  // In the temporary directory of the run, so that its files are removed too.
   process.env.TMPDIR = run.environment.TMPDIR;
   const pool = await ControlPlanePool.start(needsPool ? Math.min(atOnce, files.length) : 0);
   const seeds = flags.seeds ?? String(all ? seedsOf.all : seedsOf.test);
@@ -93,7 +93,7 @@ async function main(patterns: string[], flags: Flags): Promise<void> {
   process.exitCode = report(leftovers) ? code || 1 : code;
 }
 
-/** Built once and with progress, rather than inside the first test that waits for it. */
+/** Builds programs before the tests, once and with progress. */
 async function buildPrograms(files: readonly TestFile[]): Promise<void> {
   const log = (line: string) => void process.stdout.write(`${line}\n`);
   if (files.some(({ needsControlPlane }) => needsControlPlane)) await findBinaries({ log });
@@ -109,13 +109,13 @@ async function demandQemu(): Promise<void> {
 interface TestFile {
   readonly path: string;
   readonly needsControlPlane: boolean;
-  /** The finders of Go programs that it imports. */
+  /** The files in `goPrograms` that it imports. */
   readonly goFiles: readonly string[];
 }
 
 const sizeOf = (path: string): number => statSync(join(root, path)).size;
 
-/** Tables first, so that mistakes show early; of each sort the largest first, so that none is left to run alone at the end. */
+/** Table tests first, so that errors show early; then the largest first, so that no large file runs alone at the end. */
 function testFiles(isWanted: (path: string) => boolean, ending: '.test.ts' | '.e2e.ts'): TestFile[] {
   const imports = new ImportGraph(root);
   return sourceFiles(root)
@@ -155,7 +155,7 @@ function runNode(
   ];
   const child = spawn(process.execPath, [...flags, ...files], {
     cwd: root,
-    // Saves every file that uses the lab a third of a second.
+    // Saves a third of a second for every file that uses the test environment.
     env: { ...environment, NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node') },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
@@ -163,7 +163,7 @@ function runNode(
   return new Promise((done) => child.once('exit', (code) => done(code ?? 1)));
 }
 
-/** True when there is something to complain about. It goes to stderr: the closing lines of node:test stay the last. */
+/** True if there are leftovers. Printed to stderr, so that the summary of node:test is the last output on stdout. */
 function report({ files, processes }: Leftovers): boolean {
   for (const { pid, command: line } of processes) process.stderr.write(`run-tests: left running: ${pid} ${line}\n`);
   for (const name of files) process.stderr.write(`run-tests: left in the temporary directory: ${name}\n`);

@@ -2,14 +2,14 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** A process takes half a second to start, and most table tests some milliseconds. */
+/** A process takes half a second to start, most table tests only milliseconds. */
 const groupCount = 2;
-/** Fewer files run as they are. */
+/** Fewer files are not grouped. */
 const fewestFiles = 20;
 
 /**
- * Files that import table tests, so that a few processes run all of them, one test after the other. Titles and places of
- * failures are those of the imported files. Few files are returned as they are.
+ * Files that import table tests, so that a few processes run all of them in sequence. Titles and locations of failures are those of
+ * the imported files. A short list is returned unchanged.
  */
 export async function groupTables(root: string, paths: readonly string[]): Promise<readonly string[]> {
   if (paths.length < fewestFiles) return paths;

@@ -8,7 +8,7 @@ interface Costs {
   readonly cpuMs: number;
 }
 
-/** What the operator spends: writes to the API server, requests to BMCs, processor time. */
+/** Costs of the operator: writes to the API server, requests to BMCs, processor time. */
 export class CostMeter {
   readonly #metricsUrl: string;
   readonly #fleet: Fleet;
@@ -19,7 +19,7 @@ export class CostMeter {
     this.#fleet = fleet;
   }
 
-  /** Spent since the last time this was asked, or since the operator started, for each of so many servers. */
+  /** Costs since the last call or the start of the operator, divided by the number of servers. */
   async spentPerServer(servers: number): Promise<string> {
     const text = await (await fetch(this.#metricsUrl)).text();
     const now = this.#costsIn(text);

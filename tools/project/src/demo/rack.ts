@@ -6,7 +6,7 @@ import { flagsForGuests, guestImage, noNeighbours } from './guests.ts';
 import type { Screen } from './screen.ts';
 import { writeTenantImage } from './tenant-system.ts';
 
-/** The machines of a demo, and what the operator has to be told of them. */
+/** The machines of a demo, with the flags of the operator for them. */
 export interface DemoRack {
   readonly fleet: Fleet;
   readonly flags: readonly string[];
@@ -17,14 +17,14 @@ export type MachineKind = (typeof machineKinds)[number];
 
 export interface RackOptions {
   readonly servers: number;
-  /** For files that the operator reads. */
+  /** Directory for files that the operator reads. */
   readonly directory: string;
   readonly screen: Screen;
 }
 
 export const openRack: Readonly<Record<MachineKind, (options: RackOptions) => Promise<DemoRack>>> = {
   simulated: async ({ servers, directory, screen }) => {
-    const fleet = await screen.step(`${servers} simulated servers of five vendors`, () =>
+    const fleet = await screen.step(`start ${servers} simulated servers of five vendors`, () =>
       startFleet({ count: servers, latencyMs: 20 }),
     );
     const at = (name: string) => join(directory, name);
@@ -35,7 +35,7 @@ export const openRack: Readonly<Record<MachineKind, (options: RackOptions) => Pr
     return { fleet, flags: ['--registry-url=http://127.0.0.1', '--registry-port=0', '--boot-port=0'] };
   },
   qemu: async ({ servers, directory, screen }) => {
-    const images = await screen.step('the discovery image, and a system for the claim', async () => {
+    const images = await screen.step('build the discovery image and a tenant system', async () => {
       const out = join(directory, 'discovery');
       await buildImage({ out, log: (line) => screen.log(`             ${line}`) });
       await writeTenantImage(join(directory, 'tenant'), out);
@@ -45,7 +45,7 @@ export const openRack: Readonly<Record<MachineKind, (options: RackOptions) => Pr
       };
     });
     await writeFile(join(directory, 'images.json'), JSON.stringify(images));
-    const fleet = await screen.step(`${servers} machines in QEMU`, async () => {
+    const fleet = await screen.step(`start ${servers} machines in QEMU`, async () => {
       const opened = await startFleet({ latencyMs: 20 });
       const adding = Array.from({ length: servers }, () =>
         opened.add({ machine: 'qemu', qemu: { memoryMiB: 768, disks: [{}] } }),

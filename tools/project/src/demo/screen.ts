@@ -7,7 +7,7 @@ const redrawMs = 200;
 const mostRows = 24;
 const header = ['SERVER', 'MANUFACTURER', 'STATE', 'POWER', 'REASON'];
 
-/** Steps with their times, and under the running one a live table. Without a terminal, one line per change of state. */
+/** Prints steps with their times and a live table below the current one. Without a terminal, one line per change of state. */
 export class Screen implements Disposable {
   readonly #out: WriteStream;
   readonly #live: boolean;
@@ -59,12 +59,12 @@ export class Screen implements Disposable {
     });
   }
 
-  /** More lines under the table, while there is a terminal. */
+  /** Adds lines below the table, on a terminal. */
   showBelow(lines: () => readonly string[]): void {
     this.#below = lines;
   }
 
-  /** Goes on drawing when the steps are over. */
+  /** Continues to update the table after the last step. */
   stay(title: string): void {
     if (!this.#live) return this.log(title);
     this.#title = title;
@@ -72,7 +72,7 @@ export class Screen implements Disposable {
     this.#timer = setInterval(() => this.#draw(), redrawMs);
   }
 
-  /** The table as it stands, for messages: what is missing is told as well. */
+  /** The current table, for error messages. */
   lastSeen(): string {
     const table = this.#table();
     return (table.length > 0 ? table : [...align([header]), '  there is no Server yet']).join('\n');
@@ -87,9 +87,9 @@ export class Screen implements Disposable {
     const lines = [
       '',
       ...rows,
-      `  ${'in all'.padEnd(widest)}  ${total.toFixed(1).padStart(6)} s`,
+      `  ${'total'.padEnd(widest)}  ${total.toFixed(1).padStart(6)} s`,
       '',
-      'Look around:',
+      'Explore the objects:',
       `  export KUBECONFIG=${kubeconfigPath}`,
       `  ${kubectl} get servers,bmcs,serverclaims`,
       '',

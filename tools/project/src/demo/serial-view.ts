@@ -3,17 +3,21 @@ import type { Screen } from './screen.ts';
 
 const mostLines = 16;
 
-/** Under the table, what a machine says on its serial line: `s` shows the next one, and none after the last. */
+/** Shows the serial console of a machine below the table: `s` selects the next machine, and none after the last. */
 export function openSerialView(screen: Screen, nodes: readonly Node[], onInterrupt: () => void): Disposable {
   const { stdin } = process;
   let shown = -1;
   screen.showBelow(() => {
     const node = nodes[shown];
     if (node === undefined) return ['', '  s: the serial line of a machine'];
-    return ['', `  ${node.name} says (s: the next):`, ...node.serial.last(mostLines).map((line) => `  │ ${line}`)];
+    return [
+      '',
+      `  serial console of ${node.name} (s: next machine):`,
+      ...node.serial.last(mostLines).map((line) => `  │ ${line}`),
+    ];
   });
   const onKey = (key: Buffer): void => {
-    // In raw mode Ctrl-C is a key like any other.
+    // In raw mode, Ctrl-C is an ordinary key.
     if (key.includes(3)) onInterrupt();
     if (key.toString() === 's') shown = shown + 1 === nodes.length ? -1 : shown + 1;
   };

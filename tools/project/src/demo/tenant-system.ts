@@ -6,8 +6,8 @@ import { bootSector } from '@metal/simulator/qemu/boot-sector.ts';
 export const banners = { network: 'TENANT SYSTEM FROM THE NETWORK', disk: 'TENANT SYSTEM FROM DISK' } as const;
 
 /**
- * What a tenant boots: it reads its ignition, says what it found there, installs a system on the first disk and tells
- * that it is up.
+ * The system of a tenant: it fetches its ignition, prints a secret from it, writes a boot sector to the first disk and reports that
+ * it has booted.
  */
 const init = `#!/bin/busybox sh
 export PATH=/sbin:/bin
@@ -36,11 +36,11 @@ echo "up"
 while :; do sleep 60; done
 `;
 
-/** Writes `vmlinuz` and `initrd` of a tenant into the directory, made of the discovery image: only what it starts differs. */
+/** Writes `vmlinuz` and `initrd` of a tenant into the directory: the discovery image with another init. */
 export async function writeTenantImage(directory: string, discoveryImage: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   await copyFile(join(discoveryImage, 'vmlinuz'), join(directory, 'vmlinuz'));
-  // Kernels unpack one archive after the other; the later wins.
+  // The kernel unpacks the archives in order; files of the later one replace those of the earlier one.
   const own = cpio([
     { path: 'init', type: 'file', executable: true, content: Buffer.from(init) },
     {

@@ -21,7 +21,7 @@ import type { Cache } from '@metal/kube/cache/store.ts';
 import type { ControlPlane } from '@metal/controlplane/running-control-plane.ts';
 import { openSerialView } from './serial-view.ts';
 
-/** A step of the tour that did not happen; the message says which, and what was seen last. */
+/** A step of the tour failed; the message has the step and the last state. */
 export class DemoFailed extends Error {}
 
 export interface TourOptions {
@@ -44,7 +44,7 @@ interface Stage {
 
 const rackLabel = 'metadata.metal.ironcore.dev/rack';
 
-/** The whole main path once, in front of people. */
+/** Runs the main path once, with progress on the screen. */
 export class Tour implements AsyncDisposable {
   readonly #options: TourOptions;
   readonly #screen: Screen;
@@ -69,7 +69,7 @@ export class Tour implements AsyncDisposable {
     }
   }
 
-  /** Discovery of all servers, then one claim from wish to release. */
+  /** Discovery of all servers, then one claim from creation to release. */
   async walk(): Promise<void> {
     await this.#discover();
     const claim = await this.#claim();
@@ -77,10 +77,10 @@ export class Tour implements AsyncDisposable {
     this.#screen.summary(this.#stage.plane.kubeconfigPath, this.#stage.plane.binaries.kubectl);
   }
 
-  /** Until Ctrl-C. */
+  /** Waits for Ctrl-C. */
   async stay(): Promise<void> {
     const { signal } = this.#options;
-    this.#screen.stay('The rack stays up; Ctrl-C ends it.');
+    this.#screen.stay('The rack keeps running; press Ctrl-C to stop it.');
     await new Promise<void>((resolve) =>
       signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
     );
@@ -93,7 +93,7 @@ export class Tour implements AsyncDisposable {
   async #discover(): Promise<void> {
     const { client, fleet, servers, costs } = this.#stage;
     const endpoints = fleet.endpoints();
-    await this.#screen.step(`${endpoints.length} servers from a MAC address to Available`, async () => {
+    await this.#screen.step(`discover ${endpoints.length} servers, from MAC address to Available`, async () => {
       await Promise.all(
         endpoints.map(({ name, macAddress, ip }) =>
           client.create(Endpoint, { metadata: { name }, spec: { macAddress, ip } }),
@@ -107,7 +107,7 @@ export class Tour implements AsyncDisposable {
         );
       });
     });
-    this.#screen.log(`             ${await costs.spentPerServer(endpoints.length)} (start included)`);
+    this.#screen.log(`             ${await costs.spentPerServer(endpoints.length)} (including the start)`);
   }
 
   async #claim(): Promise<ServerClaim> {
@@ -119,12 +119,12 @@ export class Tour implements AsyncDisposable {
       metadata: { name: 'demo', namespace: 'default' },
       spec: { power: 'On', image: 'demo/os', serverSelector: { matchLabels: { [rackLabel]: 'demo' } } },
     });
-    await this.#screen.step(`a claim by selector is bound to ${first}`, () =>
+    await this.#screen.step(`bind a claim with a selector to ${first}`, () =>
       this.#until('the claim is Bound', claims, () => claims.get('default/demo')?.status?.phase === 'Bound'),
     );
-    await this.#screen.step('the server boots the image of its claim', () =>
+    await this.#screen.step('boot the image of the claim', () =>
       this.#until(
-        'the operating system says that it has booted',
+        'the operating system has reported its boot',
         servers,
         () => reasonOf(servers.get(first)) === 'ClaimServed',
       ),
@@ -135,15 +135,15 @@ export class Tour implements AsyncDisposable {
   async #release({ metadata }: ServerClaim): Promise<void> {
     const { client, claims, servers, costs } = this.#stage;
     const name = claims.get('default/demo')?.spec.serverRef?.name ?? '';
-    await this.#screen.step('the claim is deleted, the server is switched off and Available again', async () => {
+    await this.#screen.step('delete the claim; the server is powered off and Available again', async () => {
       await client.delete(ServerClaim, metadata, { uid: metadata.uid });
       await this.#until(
-        'the claim is gone and its server is Available',
+        'the claim is deleted and its server is Available',
         servers,
         () => claims.get('default/demo') === undefined && reasonOf(servers.get(name)) === 'Available',
       );
     });
-    this.#screen.log(`             claim to release, ${await costs.spentPerServer(1)}`);
+    this.#screen.log(`             from claim to release: ${await costs.spentPerServer(1)}`);
   }
 
   #until(expectation: string, followed: Cache<Server> | Cache<ServerClaim>, holds: () => boolean): Promise<void> {
@@ -162,7 +162,7 @@ export class Tour implements AsyncDisposable {
         () =>
           end(
             new DemoFailed(
-              `"${expectation}" did not happen within ${stepTimeoutMs / 1_000} s.\n${this.#screen.lastSeen()}\noperator: ${operator.log.slice(-3).join('\n')}`,
+              `expected "${expectation}" within ${stepTimeoutMs / 1_000} s.\n${this.#screen.lastSeen()}\noperator: ${operator.log.slice(-3).join('\n')}`,
             ),
           ),
         stepTimeoutMs,
@@ -183,12 +183,12 @@ const reasonOf = (server: Server | undefined): string | undefined =>
   server?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
 
 async function setUpStage(options: TourOptions, screen: Screen, stack: AsyncDisposableStack): Promise<Stage> {
-  const plane = await screen.step('a Kubernetes control plane of its own', () =>
+  const plane = await screen.step('start a Kubernetes control plane', () =>
     startControlPlane({ controllerManager: true, log: (line) => screen.log(line) }),
   );
   stack.use(plane);
   const client = stack.use(createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'demo' }));
-  await screen.step(`${kinds.length} kinds`, async () => {
+  await screen.step(`install ${kinds.length} kinds`, async () => {
     await installKinds(client, kinds);
     await installAdmissionRules(client, admissionRules);
   });
@@ -201,7 +201,7 @@ async function setUpStage(options: TourOptions, screen: Screen, stack: AsyncDisp
     ...rack.flags,
     `--metrics-bind-address=127.0.0.1:${metricsPort}`,
   ];
-  const operator = await screen.step('the operator, in one process', () => startOperatorProcess({ flags }));
+  const operator = await screen.step('start the operator', () => startOperatorProcess({ flags }));
   stack.use(operator);
   fleet.setBootUrl(operator.bootUrl);
   const caches = new CacheSet({ client, clock: systemClock, log: pino({ level: 'silent' }) });

@@ -3,7 +3,7 @@ import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '@me
 import type { GeneratedFile } from './generated-folder.ts';
 import { yamlFile } from './yaml-file.ts';
 
-/** One rule per file, policy and binding together, so that each can be left out. */
+/** One file per rule, with policy and binding, so that each rule can be omitted. */
 export function admissionFiles(rules: readonly AdmissionRule[]): GeneratedFile[] {
   return rules.map((rule) => {
     const [policy, binding] = toAdmissionObjects(rule);

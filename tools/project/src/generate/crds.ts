@@ -4,7 +4,7 @@ import type { DefinedKind } from '@metal/kube/kinds/define-kind.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import { yamlFile } from './yaml-file.ts';
 
-/** One CRD per file, named as controller-gen names them. */
+/** One file per CRD, named as by controller-gen. */
 export function crdFiles(kinds: readonly DefinedKind[]): GeneratedFile[] {
   const { apiVersion, kind } = CustomResourceDefinition;
   return kinds.map((defined) =>

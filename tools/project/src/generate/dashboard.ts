@@ -5,7 +5,7 @@ const columns = 24;
 const panelsPerLine = 3;
 const height = 8;
 
-/** The Grafana dashboard as its import dialog and its provisioning take it. */
+/** The Grafana dashboard, for import or provisioning. */
 export function dashboard(): GeneratedFile {
   const model = {
     uid: 'metal-operator',
@@ -24,7 +24,7 @@ export function dashboard(): GeneratedFile {
   return { name: 'metal-operator.json', text: `${JSON.stringify(model, undefined, 2)}\n` };
 }
 
-/** Chapters below one another, the panels of each side by side. */
+/** Chapters as rows, with their panels side by side. */
 function panelsOf(all: readonly Chapter[]): object[] {
   const placed: object[] = [];
   let y = 0;

@@ -2,7 +2,7 @@ import type { ErrorCatalogue } from '@metal/kube/errors.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import { code, header, table } from './markdown.ts';
 
-/** The errors of one conversation partner or program. */
+/** The errors of one peer or program. */
 export interface ErrorChapter {
   readonly title: string;
   readonly catalogue: ErrorCatalogue;

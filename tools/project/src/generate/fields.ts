@@ -27,7 +27,7 @@ function members(schema: Schema, prefix: string): Field[] {
   );
 }
 
-/** Elements of lists and values of maps have a row of their own only through their members. */
+/** Only the members of list elements and map values have rows. */
 function below(schema: Schema, path: string): Field[] {
   if (isSchema(schema.items)) return below(schema.items, `${path}[]`);
   if (isSchema(schema.additionalProperties)) return below(schema.additionalProperties, `${path}{}`);

@@ -13,11 +13,11 @@ const folder = {
   ],
 };
 
-test('missing, different and left-over files are stale; writing brings them up to date', async () => {
+test('missing, different and no longer generated files are stale until they are written', async () => {
   await using root = await mkdtempDisposable(join(tmpdir(), 'generate-'));
   await mkdir(join(root.path, 'out', 'kept-folder'), { recursive: true });
   await writeFile(join(root.path, 'out', 'a'), 'old');
-  await writeFile(join(root.path, 'out', 'z'), 'nobody generates this any more');
+  await writeFile(join(root.path, 'out', 'z'), 'no longer generated');
 
   assert.deepEqual(await findStale(root.path, [folder]), ['out/a', 'out/b', 'out/z']);
   assert.deepEqual(await bringUpToDate(root.path, [folder]), ['out/a', 'out/b', 'out/z']);
@@ -25,13 +25,13 @@ test('missing, different and left-over files are stale; writing brings them up t
   assert.deepEqual((await readdir(join(root.path, 'out'))).toSorted(), ['a', 'b', 'kept-folder']);
 });
 
-test('a folder that does not exist yet is wholly stale, and looking at it does not make it', async () => {
+test('all files of a missing folder are stale, and the check does not create it', async () => {
   await using root = await mkdtempDisposable(join(tmpdir(), 'generate-'));
   assert.deepEqual(await findStale(root.path, [folder]), ['out/a', 'out/b']);
   assert.deepEqual(await readdir(root.path), []);
 });
 
-test('what others write in a shared folder stays', async () => {
+test('other files in a shared folder stay', async () => {
   await using root = await mkdtempDisposable(join(tmpdir(), 'generate-'));
   await mkdir(join(root.path, 'out'), { recursive: true });
   await writeFile(join(root.path, 'out', 'z'), 'written by hand');

@@ -6,22 +6,22 @@ export interface GeneratedFile {
   readonly text: string;
 }
 
-/** A folder of generated files. Files in it that nobody generates any more are stale, too. */
+/** A folder of generated files. Other files in it are stale, unless it is shared. */
 export interface GeneratedFolder {
   /** Relative to the root of the repository. */
   readonly path: string;
   readonly files: readonly GeneratedFile[];
-  /** Files written by hand lie there as well: those that are not generated are none of our business. */
+  /** True if the folder also has files that are written by hand; these are ignored. */
   readonly isShared?: boolean;
 }
 
-/** Paths of files that are missing, different or left over, in order. */
+/** Paths of files that are missing, different or no longer generated, in order. */
 export async function findStale(root: string, folders: readonly GeneratedFolder[]): Promise<string[]> {
   const stale = await Promise.all(folders.map((folder) => staleIn(root, folder)));
   return stale.flat().toSorted();
 }
 
-/** Writes what is missing or different, removes what is left over. Returns the paths it touched. */
+/** Writes missing and different files, and removes those that are no longer generated. Returns their paths. */
 export async function bringUpToDate(root: string, folders: readonly GeneratedFolder[]): Promise<string[]> {
   const touched: string[] = [];
   for (const folder of folders) {

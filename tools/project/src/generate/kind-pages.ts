@@ -4,7 +4,7 @@ import { type Field, fieldsOf } from './fields.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import { code, header, table } from './markdown.ts';
 
-/** A reference page per kind, and a list of them. */
+/** One reference page per kind, and a list of them. */
 export function kindPages(kinds: readonly DefinedKind[]): GeneratedFile[] {
   return [
     { name: 'README.md', text: overview(kinds) },
@@ -19,7 +19,7 @@ function overview(kinds: readonly DefinedKind[]): string {
     scope,
     description,
   ]);
-  return `${header}\n# Kinds\n\n${table(['Kind', 'Short', 'Scope', 'What it is'], rows)}`;
+  return `${header}\n# Kinds\n\n${table(['Kind', 'Short', 'Scope', 'Description'], rows)}`;
 }
 
 function page(kind: DefinedKind): string {
@@ -30,7 +30,7 @@ function page(kind: DefinedKind): string {
     ...(deprecated === undefined ? [] : [`> **Deprecated.** ${deprecated}\n`]),
     `${code(apiVersion)}, ${scope === 'Cluster' ? 'cluster-scoped' : 'namespaced'}. For \`kubectl\`: ${names}.\n`,
     ...rulesOfWhole(kind),
-    `## Fields\n\nBold: required where its parent is given.\n\n${table(['Field', 'Type', 'Default', 'Constraints', 'What it is'], fieldsOf(objectSchema(kind)).map(fieldRow))}`,
+    `## Fields\n\nBold: required if its parent is set.\n\n${table(['Field', 'Type', 'Default', 'Constraints', 'Description'], fieldsOf(objectSchema(kind)).map(fieldRow))}`,
     ...columns(kind),
   ].join('\n');
 }

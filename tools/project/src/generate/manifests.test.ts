@@ -10,16 +10,16 @@ import { yamlFile } from './yaml-file.ts';
 const readAs = (version: '1.1' | '1.2', text: string) =>
   parseAllDocuments(text, { version }).map((document) => document.toJS());
 
-test('On and Off stay text for readers of YAML 1.1', () => {
+test('On and Off are strings for YAML 1.1 parsers', () => {
   const { text } = yamlFile('x.yaml', [{ words: ['On', 'Off', 'yes', 'n', '012', '1:30'] }]);
   assert.deepEqual(readAs('1.1', text), [{ words: ['On', 'Off', 'yes', 'n', '012', '1:30'] }]);
 });
 
-test('readers of YAML 1.1 and 1.2 see the same CRDs', () => {
+test('YAML 1.1 and 1.2 parsers read the same CRDs', () => {
   for (const { text } of crdFiles(kinds)) assert.deepEqual(readAs('1.1', text), readAs('1.2', text));
 });
 
-test('the manager may write what its controllers and services say, and nothing else', () => {
+test('the manager role allows exactly the writes that its controllers and services declare', () => {
   const files = generateRbac({
     kinds,
     controllers: [
@@ -33,13 +33,10 @@ test('the manager may write what its controllers and services say, and nothing e
   const rules: { resources: string[]; verbs: string[] }[] = role.rules;
   const writing = rules.filter(({ verbs }) => verbs.includes('patch')).map(({ resources }) => resources);
   assert.deepEqual(writing, [['servers'], ['serverclaims'], ['bmcs/status', 'servers/status'], ['events']]);
-  assert.ok(
-    !rules.some(({ resources }) => resources.includes('secrets')),
-    'no Secret outside the namespace of its own',
-  );
+  assert.ok(!rules.some(({ resources }) => resources.includes('secrets')), 'no Secret outside its own namespace');
 });
 
-test('a resource that no kind has is refused when the roles are made', () => {
+test('a resource without a kind is rejected', () => {
   assert.throws(
     () => generateRbac({ kinds, controllers: [{ name: 'a', writes: ['server'] }], services: [] }),
     /no role can be made for server/,
@@ -52,7 +49,7 @@ test('every kind has roles for admins, editors and viewers', () => {
   assert.ok(names.includes('serverclaim-editor-role'));
 });
 
-test('a diagram begins at the first phase and shows phases nobody goes to', () => {
+test('a diagram starts at the first phase and includes unreachable phases', () => {
   const [file] = stateDiagrams([{ name: 'x', transitions: { Initial: ['Done'], Done: [], Parked: [] } }]);
   assert.match(file?.text ?? '', /\[\*\] --> Initial\n {2}Initial --> Done\n {2}Parked\n/);
 });

@@ -4,8 +4,8 @@ import { yamlFile } from './yaml-file.ts';
 const apiVersion = 'rbac.authorization.k8s.io/v1';
 
 /**
- * Roles of a metadata service that runs on its own. It faces every machine, so it may read no Secret at all until
- * somebody who owns a namespace says so.
+ * Roles of a separate metadata service. Every machine can reach it, so it may read no Secret until an administrator of a
+ * namespace binds the role for user data.
  */
 export function metadataRbac(): GeneratedFile {
   return yamlFile('metadata.yaml', [
@@ -23,14 +23,14 @@ export function metadataRbac(): GeneratedFile {
         { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
       ],
     },
-    // To be bound by a RoleBinding in each namespace whose claims have user data.
+    // For a RoleBinding in each namespace with user data.
     {
       apiVersion,
       kind: 'ClusterRole',
       metadata: { name: 'metal-operator-user-data-reader' },
       rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
     },
-    // Only for machines that show the token of their boot: whoever reads this key can make such tokens.
+    // Only for authentication by boot tokens: a reader of this key can mint tokens.
     {
       apiVersion,
       kind: 'Role',

@@ -4,8 +4,8 @@ import type { GeneratedFile } from './generated-folder.ts';
 import { yamlFile } from './yaml-file.ts';
 
 /**
- * Somebody who writes: a controller or a service. `servers` is created, patched and deleted, `patch:servers` only patched;
- * `servers/status`, `secrets`, …
+ * The writes of a controller or a service. `servers`: create, patch and delete; `patch:servers`: only patch; `servers/status`,
+ * `secrets`, …
  */
 export interface Writer {
   readonly name: string;
@@ -31,7 +31,7 @@ const namespace = 'metal-operator-system';
 const readVerbs = ['get', 'list', 'watch'];
 const everyVerb = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
 
-/** Roles of the operator itself: each kind readable, and writable what its controllers and services say they write. */
+/** Roles of the operator: read access to each kind, and write access to the declared resources of controllers and services. */
 export function generateRbac({ kinds, controllers, services }: RbacInput): GeneratedFile[] {
   const written = [...new Set([...controllers, ...services].flatMap(({ writes }) => writes))].toSorted();
   rejectUnknown(written, kinds);
@@ -65,7 +65,7 @@ function rulesOfGroup(group: string, written: readonly string[], kinds: readonly
     rule(group, objects, ['create', 'delete', 'patch']),
     rule(group, patched, ['patch']),
     rule(group, statuses, ['patch']),
-    // Setting blockOwnerDeletion in an owner reference needs this, where that is checked.
+    // OwnerReferencesPermissionEnforcement requires this for blockOwnerDeletion.
     rule(
       group,
       [...plurals].toSorted().map((plural) => `${plural}/finalizers`),
@@ -76,19 +76,19 @@ function rulesOfGroup(group: string, written: readonly string[], kinds: readonly
 }
 
 /**
- * Ignition of a claim lies in a Secret of the claim's namespace. Only the boot service reads it, so only where that runs
- * is the role bound: in the whole cluster, or by a RoleBinding in each namespace that has claims with ignition.
+ * The ignition of a claim is a Secret in the claim's namespace. Only the boot service reads it, so the role is bound for the boot
+ * service only: in the whole cluster, or by a RoleBinding in each namespace with such claims.
  */
 const ignitionRole = () => clusterRole('metal-operator-ignition-reader', [rule('', ['secrets'], ['get'])]);
 
-/** What the operator keeps in its own namespace: ignition and keys of discoveries, the keys of boot tokens and certificates, the leases. */
+/** Objects in the namespace of the operator: ignition and keys of discoveries, keys of boot tokens and certificates, leases. */
 const ownNamespaceRole = () => ({
   apiVersion: 'rbac.authorization.k8s.io/v1',
   kind: 'Role',
   metadata: { name: 'metal-operator-manager', namespace },
   rules: [
     rule('', ['secrets'], ['create', 'delete', 'get', 'patch']),
-    // What does not exist yet has no name that a role could know.
+    // A create request cannot be restricted by resource name.
     rule('', ['configmaps'], ['create']),
     { ...rule('', ['configmaps'], ['get', 'patch']), resourceNames: [certificateKeysConfigMap] },
     rule('coordination.k8s.io', ['leases'], ['create', 'delete', 'get', 'list', 'patch', 'watch']),
@@ -103,7 +103,7 @@ const metricsRoles = () => [
   clusterRole('metal-operator-metrics-reader', [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]),
 ];
 
-/** Roles to give to people: `<kind>-admin-role`, `-editor-role` and `-viewer-role` of every kind. */
+/** Roles for users: `<kind>-admin-role`, `-editor-role` and `-viewer-role` of every kind. */
 export function convenienceRoles(kinds: readonly DefinedKind[]): GeneratedFile[] {
   return kinds.map(({ group, plural, singular }) => {
     const status = rule(group, [`${plural}/status`], ['get']);
@@ -129,7 +129,7 @@ const clusterRole = (name: string, rules: readonly object[]) => ({
   rules,
 });
 
-/** A misspelt resource would only show as a Forbidden in a running cluster. */
+/** Otherwise a misspelt resource would show only as Forbidden in a running cluster. */
 function rejectUnknown(written: readonly string[], kinds: readonly DefinedKind[]): void {
   const known = new Set(['secrets', ...kinds.flatMap(({ plural }) => [plural, `${plural}/status`])]);
   const unknown = written.filter((resource) => !known.has(resourceOf(resource)));

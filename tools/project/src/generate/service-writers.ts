@@ -1,6 +1,6 @@
 import type { Writer } from './rbac.ts';
 
-/** What the services beside the controllers write. Controllers say it themselves. */
+/** Writes of the services. Controllers declare their own. */
 export const serviceWriters: readonly Writer[] = [
   { name: 'registry', writes: ['serverinventories', 'erasurereports', 'serverbootconfigurations/status'] },
   {

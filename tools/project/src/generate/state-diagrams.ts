@@ -2,11 +2,11 @@ import type { GeneratedFile } from './generated-folder.ts';
 
 export interface Stateful {
   readonly name: string;
-  /** Phases with the phases each may go to. */
+  /** Allowed transitions by phase. */
   readonly transitions: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The phases of every controller as a diagram, one page each. */
+/** One page per controller with a diagram of its phases. */
 export function stateDiagrams(controllers: readonly Stateful[]): GeneratedFile[] {
   return controllers.map(({ name, transitions }) => ({ name: `${name}.md`, text: page(name, transitions) }));
 }
