@@ -21,7 +21,7 @@ test('each arrival counts once, with its time since the start', async () => {
   );
 });
 
-test('when nobody arrives any more, those who are missing are named', async () => {
+test('the missing members are named after a period without arrivals', async () => {
   const arrivals = new Arrivals(['a', 'b']);
   arrivals.arrive('a');
   await assert.rejects(arrivals.all(10), /1 of 2 arrived, and nobody for 0.01 s; missing: b$/);

@@ -1,4 +1,4 @@
-/** Who is expected somewhere, who has arrived, and how long after the start. */
+/** Expected members, arrived members, and their times since the start. */
 export class Arrivals {
   /** In the order of arrival. */
   readonly seconds = new Map<string, number>();
@@ -9,7 +9,7 @@ export class Arrivals {
   readonly #complete = Promise.withResolvers<void>();
   #onArrival = (): void => undefined;
 
-  /** @param now milliseconds of a clock that is never set. */
+  /** @param now Milliseconds of a monotonic clock. */
   constructor(expected: Iterable<string>, now: () => number = () => performance.now()) {
     this.#missing = new Set(expected);
     this.expected = this.#missing.size;
@@ -18,7 +18,7 @@ export class Arrivals {
     if (this.expected === 0) this.#complete.resolve();
   }
 
-  /** Whoever is not expected, or was here before, does not count. */
+  /** Ignores unexpected members and repeated arrivals. */
   arrive(name: string): void {
     if (!this.#missing.delete(name)) return;
     this.seconds.set(name, (this.#now() - this.#startedAt) / 1_000);
@@ -26,7 +26,7 @@ export class Arrivals {
     if (this.#missing.size === 0) this.#complete.resolve();
   }
 
-  /** Resolves when all are here. @throws Error naming who is missing when nobody has arrived for so long. */
+  /** Resolves when all have arrived. @throws Error with missing members after `timeoutMs` without an arrival. */
   async all(timeoutMs: number): Promise<void> {
     const timer = setTimeout(() => this.#complete.reject(this.#stalled(timeoutMs)), timeoutMs);
     this.#onArrival = () => void timer.refresh();

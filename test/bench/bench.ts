@@ -9,7 +9,7 @@ const missedExitCode = 1;
 
 const command = benchCommand(
   'make bench',
-  'What the operator costs, and how fast it is: measured, and held against budgets.',
+  'Measures the cost and the speed of the operator and compares them with budgets.',
 ).action(async () => {
   const flags = command.opts<BenchFlags>();
   const report = await measure(flags);

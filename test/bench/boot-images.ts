@@ -13,7 +13,7 @@ import { CountingRelay } from './counting-relay.ts';
 import { type Figure, percentile, printFigures } from './figures.ts';
 
 const mebibyte = 1_048_576;
-/** How an image divides into kernel and initrd. */
+/** Share of the kernel in an image. */
 const kernelShare = 0.25;
 
 const positive = (text: string): number => {
@@ -23,9 +23,9 @@ const positive = (text: string): number => {
 };
 
 const command = new Command('make bench-boot')
-  .description('Many machines boot one image of a registry at once: what that costs the boot service.')
-  .option('--machines <count>', 'how many boot at once', positive, 200)
-  .option('--image <MiB>', 'size of kernel and initrd together', positive, 60)
+  .description('Measures the cost of the boot service when many machines boot one image of a registry at once.')
+  .option('--machines <count>', 'number of machines that boot at once', positive, 200)
+  .option('--image <MiB>', 'total size of kernel and initrd', positive, 60)
   .addOption(new Option('-o, --output <format>', 'table or JSON').choices(['table', 'json']).default('table'));
 
 interface BootImagesOptions {
@@ -40,7 +40,7 @@ command.action(async () => {
 });
 
 /**
- *   registry ◄── relay that counts ◄── boot service, a process of its own ◄── machines, all at once
+ *   registry ◄── counting relay ◄── boot service, in a separate process ◄── machines, all at once
  */
 async function measure({ machines: count, image: sizeMiB }: Omit<BootImagesOptions, 'output'>): Promise<Figure[]> {
   await using fixture = await openServiceFixture();
@@ -80,7 +80,7 @@ async function measure({ machines: count, image: sizeMiB }: Omit<BootImagesOptio
     { name: 'until all are prepared', value: preparation, unit: 's' },
     { name: 'until all have loaded', value: booting, unit: 's' },
     { name: 'sent to machines', value: (count * sizeMiB) / booting, unit: 'MiB/s' },
-    { name: 'processor time of the boot service meanwhile', value: cpu, unit: 's' },
+    { name: 'processor time of the boot service', value: cpu, unit: 's' },
     { name: 'one machine, median', value: percentile(durations, 50), unit: 's' },
     { name: 'one machine, 99 %', value: percentile(durations, 99), unit: 's' },
     { name: 'peak memory, prepared', value: preparedBytes / mebibyte, unit: 'MiB' },
@@ -102,7 +102,7 @@ async function loadsAll(
   if (sum !== size) throw new Error(`expected ${size} bytes for ${uuid}; got ${sum}`);
 }
 
-/** Seconds that the work takes. */
+/** Duration of the work, in seconds. */
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();

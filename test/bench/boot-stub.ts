@@ -4,8 +4,8 @@ import type { Cache } from '@metal/kube/cache/store.ts';
 import { isNotFound } from '@metal/kube/errors.ts';
 
 /**
- * In the place of a boot operator: says of each boot configuration that it is Ready, also when the measured operator says
- * Pending after that, because it had not seen it yet.
+ * Stub of a boot operator: sets each boot configuration to Ready, again if the measured operator overwrites it with Pending from a
+ * stale read.
  */
 export class BootStub implements Disposable {
   readonly #client: KubeClient;

@@ -14,19 +14,19 @@ const bringUp = (servers: number, figures: Figures): Measurement => ({
 
 const writes: Budget = { scenario: 'bring-up', figure: 'apiWritesPerServer', atMost: 14 };
 
-test('a figure that is as big as its budget meets it, but for what is written once per fleet', () => {
+test('a figure equal to its budget meets it, with a tolerance for costs per fleet', () => {
   assert.deepEqual(missed(evaluateBudgets([bringUp(200, { apiWritesPerServer: 14 })], [writes])), []);
   assert.deepEqual(missed(evaluateBudgets([bringUp(200, { apiWritesPerServer: 14.04 })], [writes])), []);
   assert.equal(missed(evaluateBudgets([bringUp(200, { apiWritesPerServer: 14.06 })], [writes])).length, 1);
 });
 
-test('a missed budget is told with scenario, figure and both numbers', () => {
+test('a missed budget is reported with scenario, figure and both numbers', () => {
   const [result] = evaluateBudgets([bringUp(200, { apiWritesPerServer: 15.5 })], [writes]);
   assert.ok(result !== undefined);
   assert.equal(formatResult(result), 'bring-up: API writes per server is 15.50; at most 14 was expected');
 });
 
-test('budgets are for the fleets that they name, and for figures that were measured', () => {
+test('budgets apply to their fleet sizes and to measured figures', () => {
   const cpu: Budget = { scenario: 'bring-up', figure: 'cpuMsPerServer', atMost: 70, servers: { from: 50, to: 200 } };
   const slow = { cpuMsPerServer: 900 };
   for (const servers of [3, 49, 201]) assert.deepEqual(evaluateBudgets([bringUp(servers, slow)], [cpu]), []);
@@ -34,7 +34,7 @@ test('budgets are for the fleets that they name, and for figures that were measu
   assert.deepEqual(evaluateBudgets([bringUp(200, { cpuMsPerServer: undefined })], [cpu]), []);
 });
 
-test('seconds that depend on the machine are shown, and fail nothing', () => {
+test('budgets for seconds are shown only and never fail', () => {
   const results = evaluateBudgets([bringUp(200, { wallSeconds: 100 })]);
   assert.deepEqual(
     results.map(({ isMet }) => isMet),
@@ -43,7 +43,7 @@ test('seconds that depend on the machine are shown, and fail nothing', () => {
   assert.deepEqual(missed(results), []);
 });
 
-test('no two budgets are about the same figure of the same fleet', () => {
+test('no two budgets apply to the same figure and fleet', () => {
   for (const servers of [1, 50, 150, 200, 201, 1_000]) {
     const applying = evaluateBudgets(
       [...new Set(budgets.map(({ scenario }) => scenario))].map((scenario) => ({

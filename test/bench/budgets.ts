@@ -1,23 +1,23 @@
 import { type FigureName, figures, type Measurement, type ScenarioName } from './measurement.ts';
 
-/** What a figure may be at most, under the reference conditions: 20 ms per BMC request, 0.5 s to power on, 2 s to boot. */
+/** Upper limit of a figure under the reference conditions: 20 ms per BMC request, 0.5 s to power on, 2 s to boot. */
 export interface Budget {
   readonly scenario: ScenarioName;
   readonly figure: FigureName;
   readonly atMost: number;
-  /** How many servers it is for: with fewer, what a process costs to start is most of the figure. Any number, if left out. */
+  /** Fleet sizes that it applies to. Default: all. In small fleets the start of the process dominates the figure. */
   readonly servers?: { readonly from?: number; readonly to?: number };
-  /** It is shown and fails nothing: seconds are of the machine as much as of the operator. Counts and ratios are checked. */
+  /** Shown, but never fails: seconds depend on the machine too. Counts and ratios are checked. */
   readonly isShownOnly?: true;
 }
 
-/** A fleet that is big enough to be told per server. */
+/** Large enough for figures per server. */
 const fleet = { from: 50 };
 const small = { from: 200, to: 200 };
 const large = { from: 1_000, to: 1_000 };
-/** Who gets a BMC is hashed: of few of them somebody has a tenth more than others by chance. */
+/** Large enough for hashing: with few BMCs one replica may own a tenth more than another by chance. */
 const hashed = { from: 2_000 };
-/** Below, what a process needs to start is most of its memory. */
+/** Large enough that the start of the process does not dominate its memory. */
 const grown = { from: 1_000 };
 
 const faultFreeScenarios = [
@@ -29,7 +29,7 @@ const faultFreeScenarios = [
   'failover',
   'shards',
 ] as const;
-/** Where the fleet does not grow. */
+/** Scenarios in which the fleet does not grow. */
 const storms = ['claim-storm', 'release-storm'] as const;
 
 export const budgets: readonly Budget[] = [
@@ -66,7 +66,7 @@ export interface BudgetResult {
   readonly isMet: boolean;
 }
 
-/** Judges what was measured; a budget whose figure was not measured is not judged. */
+/** Compares measured figures with their budgets. Figures that were not measured are omitted. */
 export function evaluateBudgets(
   measurements: readonly Measurement[],
   all: readonly Budget[] = budgets,
@@ -80,18 +80,18 @@ export function evaluateBudgets(
   );
 }
 
-/** What is asked for once per fleet is no cost of a server: tenths count, and hundredths do not. */
+/** Ignores hundredths, because costs per fleet are not costs of a server. */
 const counted = (value: number, { figure }: Budget): number =>
   figure === 'apiWritesPerServer' || figure === 'redfishPerServer' ? Number(value.toFixed(1)) : value;
 
 const appliesTo = ({ servers: { from = 0, to = Infinity } = {} }: Budget, servers: number): boolean =>
   servers >= from && servers <= to;
 
-/** What makes the run fail. */
+/** Results that fail the run. */
 export const missed = (results: readonly BudgetResult[]): BudgetResult[] =>
   results.filter(({ isMet, budget }) => !isMet && budget.isShownOnly !== true);
 
-/** One line for people. */
+/** One line of text. */
 export function formatResult({ budget: { scenario, figure, atMost }, value }: BudgetResult): string {
   const { title, unit } = figures[figure];
   return `${scenario}: ${title} is ${value.toFixed(2)} ${unit}; at most ${atMost} was expected`.replace(' ;', ';');

@@ -1,4 +1,4 @@
-/** Knows a fleet and does nothing else: the caches of the operator in a process of their own. */
+/** Runs only the caches of the operator, in a separate process. */
 import { readFileSync } from 'node:fs';
 import { watchOperatorKinds } from '@metal/operator/caches.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';

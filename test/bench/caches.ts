@@ -28,7 +28,7 @@ const command = new Command('make bench-caches')
     'What it costs a process to know a fleet, and nothing else: the caches of the operator at fleets of growing size.\n' +
       'Every second server is claimed. Writing 10 000 servers takes some four minutes.',
   )
-  .option('--servers <counts>', 'fleet sizes, one after the other', sizes, [100, 1_000])
+  .option('--servers <counts>', 'fleet sizes, measured in sequence', sizes, [100, 1_000])
   .addOption(new Option('-o, --output <format>', 'table or JSON').choices(['table', 'json']).default('table'));
 
 interface CachesOptions {
@@ -42,7 +42,7 @@ command.action(async () => {
 });
 
 /**
- *   API server ◄── relay that counts ◄── caches, a process of their own
+ *   API server ◄── counting relay ◄── caches, in a separate process
  */
 async function measure(counts: readonly number[]): Promise<Figure[]> {
   const specimens = await bringUpSpecimens();
@@ -58,10 +58,10 @@ async function measure(counts: readonly number[]): Promise<Figure[]> {
       { name: `${count}: JSON of one server's objects`, value: fleet.bytes / count / 1_000, unit: 'kB' },
       { name: `${count}: received until all caches were complete`, value: received / mebibyte, unit: 'MiB' },
       { name: `${count}: until all caches were complete`, value: read.seconds, unit: 's' },
-      { name: `${count}: processor time of that`, value: read.cpuSeconds, unit: 's' },
-      { name: `${count}: heap that the caches hold`, value: read.heapMiB, unit: 'MiB' },
+      { name: `${count}: processor time until then`, value: read.cpuSeconds, unit: 's' },
+      { name: `${count}: heap of the caches`, value: read.heapMiB, unit: 'MiB' },
       { name: `${count}: heap per server`, value: (read.heapMiB * mebibyte) / count / 1_000, unit: 'kB' },
-      { name: `${count}: most memory of the process`, value: read.peakMiB, unit: 'MiB' },
+      { name: `${count}: peak memory of the process`, value: read.peakMiB, unit: 'MiB' },
     );
   }
   return figures;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Stands between a client and a server, and counts the bytes that come back. */
+/** A TCP proxy that counts the bytes from the server. */
 export class CountingRelay implements AsyncDisposable {
   /** Host and port. */
   readonly host: string;

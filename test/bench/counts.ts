@@ -1,4 +1,4 @@
-/** How often something happened, by name: `patch servers/status`, `GET /redfish/v1/Systems/{id}`. */
+/** Number of occurrences, by name: `patch servers/status`, `GET /redfish/v1/Systems/{id}`. */
 export type Counts = ReadonlyMap<string, number>;
 
 export const countsOf = (entries: Readonly<Record<string, number>>): Counts => new Map(Object.entries(entries));
@@ -9,17 +9,17 @@ export function sumOf(all: Iterable<Counts>): Counts {
   return sum;
 }
 
-/** What was added since then. What did not change is left out. */
+/** Increase since then, without unchanged counts. */
 export function since(earlier: Counts, now: Counts): Counts {
   const added = [...now].map(([name, count]) => [name, count - (earlier.get(name) ?? 0)] as const);
   return new Map(added.filter(([, count]) => count > 0));
 }
 
-/** Of all names that the question is true for. */
+/** Sum over all names that match the predicate. */
 export function total(counts: Counts, holds: (name: string) => boolean = () => true): number {
   return [...counts].reduce((sum, [name, count]) => (holds(name) ? sum + count : sum), 0);
 }
 
-/** The most frequent first. */
+/** Sorted by frequency. */
 export const ranked = (counts: Counts): [string, number][] =>
   [...counts].toSorted(([oneName, one], [otherName, other]) => other - one || oneName.localeCompare(otherName));

@@ -13,7 +13,7 @@ for (const [values, percent, expected] of rows) {
     assert.equal(percentile(values, percent), expected));
 }
 
-test('figures are a table for people and JSON for programs', () => {
+test('figures are printed as a table or as JSON', () => {
   const figures = [
     { name: 'wall clock', value: 12.345, unit: 's' },
     { name: 'memory', value: 200, unit: 'MiB' },

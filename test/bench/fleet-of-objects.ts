@@ -11,7 +11,7 @@ import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
 import { pathOf } from '@metal/kube/client/paths.ts';
 import { startTestenv } from '@metal/testenv/testenv.ts';
 
-/** What there is of one server; owners come before what they own. */
+/** Kinds of the objects of one server, owners before their dependents. */
 const kindsOfServer: readonly Kind[] = [
   Endpoint,
   BMCSecret,
@@ -22,12 +22,12 @@ const kindsOfServer: readonly Kind[] = [
   ServerBootConfiguration,
 ];
 
-/** Every object of one server, as a real bring-up left it. */
+/** All objects of one server, after a real bring-up. */
 export interface Specimen {
   readonly objects: readonly { readonly kind: Kind; readonly text: string }[];
 }
 
-/** Brings up one server that is free and one that is claimed: specimens to make fleets of. */
+/** Brings up an available and a claimed server as templates of fleets. */
 export async function bringUpSpecimens(): Promise<Specimen[]> {
   await using testenv = await startTestenv();
   const [free, claimed] = await testenv.addNodes({ dell: 2 });
@@ -57,7 +57,7 @@ const objectsNamed = (name: string, { objects }: Specimen): Specimen => ({
   objects: objects.filter(({ text }) => text.includes(`"${name}`)),
 });
 
-/** The API server fills these in anew; `uid` stays to be recognised in those who refer to it. */
+/** The API server sets these fields; `uid` stays, to be found in references. */
 function withoutServerFields(object: KubeObject): KubeObject {
   const { name, namespace, uid, labels, annotations, finalizers, ownerReferences } = object.metadata;
   return { ...object, metadata: { name, namespace, uid, labels, annotations, finalizers, ownerReferences } };
@@ -68,13 +68,13 @@ const macs = /(?:[0-9a-f]{2}:){5}[0-9a-f]{2}/gi;
 const names = /(?:dell-\d+|claim-\d+)/g;
 
 /**
- * Writes copies of the specimens, in turn, through the API: each with names, UUIDs and MACs of its own. Nothing acts on
- * them: there is no BMC behind. What they own refers to the copies' own UIDs.
+ * Writes copies of the templates through the API, alternately, each with its own names, UUIDs and MAC addresses. Nothing acts on
+ * them, because there is no BMC. Owner references have the UIDs of the copies.
  */
 export class FleetOfObjects {
   readonly #client: KubeClient;
   readonly #specimens: readonly Specimen[];
-  /** Bytes of all objects as the API server tells them. */
+  /** Bytes of all objects in JSON from the API server. */
   bytes = 0;
   objects = 0;
 
@@ -101,7 +101,7 @@ export class FleetOfObjects {
     const specimen = this.#specimens[index % this.#specimens.length];
     const other = new Map<string, string>();
     for (const { kind, text } of specimen?.objects ?? []) {
-      const original = JSON.parse(text) as KubeObject; // it was an object when it was made text
+      const original = JSON.parse(text) as KubeObject; // the text was made from an object
       const written = await this.#write(kind, renamed(text, index, other));
       other.set(original.metadata.uid ?? '', written.metadata.uid ?? '');
       this.bytes += JSON.stringify(written).length;
@@ -132,10 +132,10 @@ function renamed(text: string, index: number, other: Map<string, string>): KubeO
       other.set(uuid, known);
       return known;
     });
-  return JSON.parse(copied) as KubeObject; // what was replaced are names within strings
+  return JSON.parse(copied) as KubeObject; // only names within strings were replaced
 }
 
-/** Differs from server to server; those of one server differ as before. */
+/** Different for each server; the addresses of one server keep their differences. */
 function macOf(mac: string, index: number): string {
   const number = index.toString(16).padStart(6, '0');
   return `${mac.slice(0, 5)}:${number.slice(0, 2)}:${number.slice(2, 4)}:${number.slice(4)}:${mac.slice(-2)}`;

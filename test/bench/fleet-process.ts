@@ -9,9 +9,9 @@ import { type Counts, countsOf } from './counts.ts';
 const program = fileURLToPath(new URL('../../node_modules/.bin/metal-fleet', import.meta.url));
 const upWithinMs = 120_000;
 
-/** How fast the simulated servers are. */
+/** Delays of the simulated servers. */
 export interface FleetSpeed {
-  /** Before each answer of a BMC. */
+  /** Delay of each response of a BMC. */
   readonly latencyMs: number;
   readonly powerMs: number;
   readonly bootMs: number;
@@ -21,10 +21,10 @@ export interface FleetSpeed {
 export interface FleetOptions {
   readonly servers: number;
   readonly speed: FleetSpeed;
-  /** The same seed makes the same machines. */
+  /** The same seed yields the same machines. */
   readonly seed: string;
   readonly directory: string;
-  /** Every network boot runs a probe that reports there; left out, machines ask the boot service what to run. */
+  /** Registry for the probe of every network boot. Default: machines fetch their boot script from the boot service. */
   readonly probeRegistryUrl?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ const shapeOfCounts = z.object({ byRoute: z.record(z.string(), z.number()) });
 
 export type FleetNode = z.output<typeof shapeOfNodes>[number];
 
-/** Simulated servers in a process of their own, reached by their control API as people reach it. */
+/** Simulated servers in a separate process, used through their control API. */
 export class FleetProcess implements AsyncDisposable {
   readonly macPrefixesPath: string;
   readonly #child: Child;
@@ -89,7 +89,7 @@ export class FleetProcess implements AsyncDisposable {
     return countsOf(shapeOfCounts.parse(await this.#request('/counts')).byRoute);
   }
 
-  /** Requests by connection since this was last asked; the first time begins. */
+  /** Requests by connection since the last call; the first call starts the recording. */
   async journal(): Promise<JournalPage> {
     return shapeOfJournal.parse(await this.#request('/journal', {}));
   }
@@ -98,7 +98,7 @@ export class FleetProcess implements AsyncDisposable {
     await this.#request('/boot-url', { url });
   }
 
-  /** Faults as the control API knows them, like `{"hang": true}`. */
+  /** Sets faults in the format of the control API, for example `{"hang": true}`. */
   async injectFaults(name: string, faults: Readonly<Record<string, unknown>>): Promise<void> {
     await this.#request(`/nodes/${name}/faults`, faults);
   }
@@ -135,6 +135,6 @@ const flagsOf = ({ servers, seed, speed, probeRegistryUrl }: FleetOptions): stri
   ...(probeRegistryUrl === undefined ? [] : [`--probe-registry=${probeRegistryUrl}`]),
 ];
 
-/** Route of what turns machines on and off. */
+/** Route of power actions. */
 export const isPowerAction = (route: string): boolean =>
   route.startsWith('POST ') && route.endsWith('/Actions/ComputerSystem.Reset');

@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 
-/** Each BMC listens on a socket of its own. */
+/** Each BMC has a listening socket. */
 const perBmc = 1;
-/** Connections stay open for ten seconds after the last request; a large fleet is not worked on all at once. */
+/** Connections stay open for ten seconds after the last request; only a part of a large fleet is active at once. */
 const connectionsPerBmc = 4;
 const mostConnections = 8_000;
-/** What a process has open anyhow, and connections to the API server. */
+/** Basic files of a process, and connections to the API server. */
 const others = 500;
 
-/** How many files and sockets the fleet has open at most. */
+/** Maximum number of open files and sockets of the fleet. */
 export const openFilesFor = (servers: number): number =>
   servers * perBmc + Math.min(servers * connectionsPerBmc, mostConnections) + others;
 
-/** How many this process, and what it starts, may open: Node raises its own limit as far as it may. */
+/** Hard limit of open files of this process and its children: Node raises its soft limit to it. */
 export async function mostOpenFiles(): Promise<number> {
   return limitIn(await readFile('/proc/self/limits', 'utf8'));
 }

@@ -6,7 +6,7 @@ import { type OperatorFlagSetName, operatorFlagSetNames, operatorFlagSets } from
 import type { ScenarioName } from './measurement.ts';
 import { scenarios } from './scenario/scenarios.ts';
 
-/** What is simulated, and who works on it. */
+/** The simulated fleet and the operator. */
 export interface FleetFlags {
   readonly servers: number;
   readonly latency: number;
@@ -79,25 +79,25 @@ Exit codes: 0 every budget is met, 1 one is missed (the last lines say which), 2
 export const fleetOptions = (name: string, description: string, servers: number): Command =>
   new Command(name)
     .description(description)
-    .option('--servers <count>', 'how many servers there are', within(1, 10_000), servers)
+    .option('--servers <count>', 'number of servers', within(1, 10_000), servers)
     .option('--latency <ms>', 'time before each answer of a BMC', within(0, 60_000), 20)
     .option('--power <ms>', 'time a server takes to go on or off', within(0, 60_000), 500)
     .option('--boot <ms>', 'time from power until firmware looks for something to boot', within(0, 600_000), 2_000)
     .option('--erase <ms>', 'time a server takes to erase its disks', within(0, 600_000), 1_000)
-    .option('--seed <text>', 'the same seed makes the same servers and the same degraded BMCs', 'bench')
-    .option('--operator <command>', 'another operator than the one of this checkout')
-    .addOption(new Option('--operator-flags <kind>', 'flags that --operator is given').choices(operatorFlagSetNames));
+    .option('--seed <text>', 'seed of the servers and of the degraded BMCs', 'bench')
+    .option('--operator <command>', 'command of another operator (default: this checkout)')
+    .addOption(new Option('--operator-flags <kind>', 'set of flags for --operator').choices(operatorFlagSetNames));
 
 /** The command with its help. */
 export const benchCommand = (name: string, description: string): Command =>
   fleetOptions(name, description, 200)
     .addOption(
-      new Option('--scenarios <list>', 'which of those below, separated by commas').argParser(scenarioList).default(
+      new Option('--scenarios <list>', 'scenarios to run, separated by commas').argParser(scenarioList).default(
         scenarios.filter(({ onlyWhenNamed }) => onlyWhenNamed !== true).map(({ name: each }) => each),
         'all but shards',
       ),
     )
-    .option('--steady <seconds>', 'how long the steady state is watched', within(1, 3_600), 60)
+    .option('--steady <seconds>', 'duration of the steady state', within(1, 3_600), 60)
     .addOption(new Option('-o, --output <format>', 'table or JSON').choices(['table', 'json']).default('table'))
     .addHelpText('after', help);
 
@@ -108,7 +108,7 @@ export const speedOf = ({ latency, power, boot, erase }: FleetFlags): FleetSpeed
   eraseMs: erase,
 });
 
-/** Ours, unless another command is given; that one is told nothing that it is not said to understand. */
+/** The operator of this checkout, unless another command is given; that one gets no flags by default. */
 export function operatorChoiceOf({ operator, operatorFlags }: Pick<BenchFlags, 'operator' | 'operatorFlags'>) {
   const flagSet = operatorFlags ?? (operator === undefined ? 'ours' : 'none');
   return { command: operator ?? quoted(ownCommand), flagSet: operatorFlagSets[flagSet] };

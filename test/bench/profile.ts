@@ -15,7 +15,7 @@ import { releaseStorm } from './scenario/release-storm.ts';
 import { steady } from './scenario/steady.ts';
 import { SharedStage } from './shared-stage.ts';
 
-/** Those during which one process stays the operator. */
+/** Scenarios with one operator process throughout. */
 const profiled = [bringUp, claimStorm, releaseStorm, steady];
 
 interface ProfileFlags extends FleetFlags {
@@ -34,14 +34,14 @@ Examples:
   make profile ARGS="--scenario claim-storm --servers 300"
   make profile ARGS="--operator-flags ours --operator ../before/node_modules/.bin/metal-operator"`;
 
-const command = fleetOptions('make profile', 'Where the time and the memory of the operator go, in one scenario.', 100)
+const command = fleetOptions('make profile', 'Profiles processor time and memory of the operator in one scenario.', 100)
   .addOption(
-    new Option('--scenario <name>', 'what it does meanwhile')
+    new Option('--scenario <name>', 'scenario to profile')
       .choices(profiled.map(({ name }) => name))
       .default('bring-up'),
   )
-  .option('--steady <seconds>', 'how long the steady state is watched', Number, 60)
-  .option('--out <directory>', 'where the files go', '.profile')
+  .option('--steady <seconds>', 'duration of the steady state', Number, 60)
+  .option('--out <directory>', 'output directory', '.profile')
   .addHelpText('after', help)
   .action(async () => {
     process.stdout.write(await profile(command.opts<ProfileFlags>()));
@@ -53,7 +53,7 @@ async function profile(flags: ProfileFlags): Promise<string> {
   const progress = new Progress(process.stderr);
   const operator = { ...operatorChoiceOf(flags), environment: { ...process.env, NODE_OPTIONS: inspectorOption } };
   await using shared = new SharedStage({ servers, seed, speed: speedOf(flags), operator, progress });
-  // The operator says where its inspector listens when it starts, and of a log that grows only the end is kept.
+  // Read at the start, because only the end of a growing log is kept.
   const { operators } = await shared.reaching('unplugged');
   using inspector = await Inspector.connect(inspectorUrlIn(operators[0]?.log ?? []));
   const stage = await shared.reaching(scenario.startState);

@@ -4,7 +4,7 @@ const showAfterMs = 2_000;
 const everyMs = { terminal: 500, file: 10_000 } as const;
 const clearLine = '\r\u001B[2K';
 
-/** What takes longer than two seconds tells how far it is: a line that changes on a terminal, now and then a line elsewhere. */
+/** Prints the progress of operations longer than two seconds: one updated line on a terminal, occasional lines elsewhere. */
 export class Progress {
   readonly #out: Pick<WriteStream, 'isTTY' | 'write'>;
 

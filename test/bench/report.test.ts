@@ -18,7 +18,7 @@ const report = {
   budgetResults: evaluateBudgets([measurement]),
 };
 
-test('a budget that is missed is in its row and at the end; one for another size is shown and not judged', () => {
+test('a missed budget is in its row and at the end; one for another fleet size is shown only', () => {
   const table = tableOf(report);
   assert.match(table, /API writes per server +15\.00 +✘ at most 14\n/);
   assert.match(table, /until the last +9\.00 s +– at most 12 with 200, at most 45 with 1000\n/);
@@ -26,7 +26,7 @@ test('a budget that is missed is in its row and at the end; one for another size
   assert.match(table, /missed {2}bring-up: API writes per server is 15\.00; at most 14 was expected\n$/);
 });
 
-test('what could not be had of an operator is a dash for people and null for programs', () => {
+test('an unavailable figure is a dash in the table and null in JSON', () => {
   assert.match(tableOf(report), /lag of watches, 99 %, at most +–\n/);
   assert.equal(JSON.parse(jsonOf(report)).scenarios[0].figures.watchLagP99Ms, null);
 });

@@ -6,13 +6,13 @@ import { isWrite } from './meter/audit-log.ts';
 const mostRequests = 8;
 
 export interface Report {
-  /** What was run, as words of the command line say it. */
+  /** The command line of the run. */
   readonly conditions: Readonly<Record<string, string | number>>;
   readonly measurements: readonly Measurement[];
   readonly budgetResults: readonly BudgetResult[];
 }
 
-/** For people: each scenario with its figures, its budgets and what it asked for most. */
+/** The table: each scenario with its figures, its budgets and its most frequent requests. */
 export function tableOf({ conditions, measurements, budgetResults }: Report): string {
   const head = Object.entries(conditions).map(([name, value]) => `${name} ${value}`);
   const failures = missed(budgetResults).map((result) => `missed  ${formatResult(result)}\n`);
@@ -52,14 +52,14 @@ function cellOf(
   return `${text} ${isMet ? '✔' : '✘'} at most ${budget.atMost}${budget.isShownOnly === true ? ', not checked' : ''}`;
 }
 
-/** Budgets that are for other fleets than this one. */
+/** Budgets for other fleet sizes. */
 function formatOtherBudgets(scenario: ScenarioName, figure: FigureName): string {
   const others = budgets.filter((budget) => budget.scenario === scenario && budget.figure === figure);
   const sizes = others.map(({ atMost, servers }) => `at most ${atMost} with ${servers?.from ?? 'fewer'}`);
   return sizes.length === 0 ? '' : `– ${sizes.join(', ')}`;
 }
 
-/** Per server, since so they compare between fleets. */
+/** Per server, to compare fleets. */
 function mostFrequent(title: string, counts: Counts, servers: number): string {
   const topRequests = ranked(counts).slice(0, mostRequests);
   if (topRequests.length === 0) return '';
@@ -67,12 +67,12 @@ function mostFrequent(title: string, counts: Counts, servers: number): string {
   return `    ${title} per server:\n${lines.join('')}`;
 }
 
-/** For programs. */
+/** The JSON output. */
 export function jsonOf({ conditions, measurements, budgetResults }: Report): string {
   const scenarios = measurements.map(({ scenario, servers, figures: measured, apiRequests, redfishRequests }) => ({
     scenario,
     servers,
-    // Null is what could not be had of this operator.
+    // Null: not available for this operator.
     figures: Object.fromEntries(Object.entries(measured).map(([name, value]) => [name, value ?? null])),
     apiRequests: Object.fromEntries(ranked(apiRequests)),
     redfishRequests: Object.fromEntries(ranked(redfishRequests)),

@@ -1,9 +1,9 @@
 import { type Command, CommanderError } from 'commander';
 
-/** 1 is for a budget that is missed. */
+/** Exit code 1 means a missed budget. */
 const exitCodes = { usage: 2, failed: 3 } as const;
 
-/** Runs it and exits; when it is asked to end, what was started ends with it. */
+/** Runs the command and exits; on a signal, its child processes end too. */
 export function runCommand(name: string, command: Command): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(exitCodes.failed));
   command

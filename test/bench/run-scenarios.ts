@@ -10,7 +10,7 @@ export interface RunOptions extends StageOptions {
   readonly steadySeconds: number;
 }
 
-/** Runs the scenarios and those that they need, in their own order. */
+/** Runs the scenarios and their prerequisites, in a fixed order. */
 export async function runScenarios(options: RunOptions): Promise<Measurement[]> {
   const { steadySeconds, progress } = options;
   const measurements: Measurement[] = [];
@@ -18,7 +18,7 @@ export async function runScenarios(options: RunOptions): Promise<Measurement[]> 
   await using shared = new SharedStage(options);
   for (const scenario of withNeeded(options.names)) {
     progress.log(`${scenario.name}: ${scenario.summary}`);
-    // Two control planes at once would need each other's processors.
+    // Two control planes at once would compete for processors.
     if (scenario.ownStage !== undefined) await shared[Symbol.asyncDispose]();
     await using own = scenario.ownStage && (await Stage.open(stageOptionsOf(scenario.ownStage, options)));
     const stage = own ?? (await shared.reaching(scenario.startState));
@@ -31,7 +31,7 @@ export async function runScenarios(options: RunOptions): Promise<Measurement[]> 
   return measurements;
 }
 
-/** How many lines of level error operators wrote; one sees what they were. */
+/** Number of error lines of the operators; the lines are printed. */
 function reportLogErrors({ logErrors }: Stage, name: ScenarioName, progress: Progress): number | undefined {
   const { count, examples } = logErrors.take();
   for (const line of examples) progress.log(`${name}: error in the log: ${line}`);
@@ -46,7 +46,7 @@ const stageOptionsOf = (own: NonNullable<Scenario['ownStage']>, options: StageOp
 
 function withNeeded(names: readonly ScenarioName[]): Scenario[] {
   const wanted = new Set(names);
-  // Later ones need earlier ones.
+  // Later scenarios need earlier ones.
   for (const { name, needs } of scenarios.toReversed())
     if (wanted.has(name)) for (const need of needs) wanted.add(need);
   return scenarios.filter(({ name }) => wanted.has(name));

@@ -4,14 +4,14 @@ import { releaseStorm } from './scenario/release-storm.ts';
 import type { FleetState, Scenario } from './scenario/scenario.ts';
 import { Stage, type StageOptions } from './stage.ts';
 
-/** From each state the way on; what is spent on the way is nobody's figure. */
+/** Transitions between states; their costs are not counted. */
 const scenarioFrom: Readonly<Record<FleetState, Scenario>> = {
   unplugged: bringUp,
   available: claimStorm,
   claimed: releaseStorm,
 };
 
-/** The stage that scenarios share, opened when it is needed, and anew for those that begin with an empty one. */
+/** The stage that scenarios share, opened on demand, and reopened for scenarios that start with an empty one. */
 export class SharedStage implements AsyncDisposable {
   readonly #options: StageOptions;
   #stage: Stage | undefined;
@@ -21,7 +21,7 @@ export class SharedStage implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** The stage, once its fleet stands as it is wanted. */
+  /** The stage with its fleet in the given state. */
   async reaching(wanted: FleetState): Promise<Stage> {
     if (wanted === 'unplugged' && this.#state !== wanted) await this[Symbol.asyncDispose]();
     const stage = (this.#stage ??= await Stage.open(this.#options));
@@ -33,7 +33,7 @@ export class SharedStage implements AsyncDisposable {
     return stage;
   }
 
-  /** Told by whoever has changed that. */
+  /** Records a state that a scenario has reached. */
   setState(state: FleetState): void {
     this.#state = state;
   }

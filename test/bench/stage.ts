@@ -41,7 +41,7 @@ export interface StageOptions {
   readonly speed: FleetSpeed;
   readonly seed: string;
   readonly operator: OperatorChoice;
-  /** Of the operator, beside those of its dialect. */
+  /** Additional flags of the operator. */
   readonly operatorFlags?: readonly string[] | undefined;
   readonly progress: Progress;
 }
@@ -67,7 +67,7 @@ interface Parts {
 }
 
 /**
- * Where scenarios play: nothing is plugged in yet, and one operator is ready.
+ * The environment of scenarios: an empty cluster, a fleet without Endpoints, and one operator that is ready.
  *
  *     bench ──API──► control plane ◄──API── operator ──Redfish──► fleet      (four processes and more)
  *       └── reads: audit log, /proc of the operator, its metrics, counters of the fleet
@@ -75,7 +75,7 @@ interface Parts {
 export class Stage implements AsyncDisposable {
   readonly meter: Meter;
   readonly operators: MeasuredOperator[] = [];
-  /** Of all operators that play here. */
+  /** Error lines of all operators of the stage. */
   readonly logErrors = new LogErrors();
   readonly #parts: Parts;
   readonly #stack: AsyncDisposableStack;
@@ -99,7 +99,7 @@ export class Stage implements AsyncDisposable {
     const client = stack.use(createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'bench' }));
     await installKinds(client, kinds);
     await installAdmissionRules(client, admissionRules);
-    // Started after the kinds: the garbage collector learns of new kinds only twice a minute.
+    // Started after the kinds: the garbage collector discovers new kinds only twice a minute.
     await plane.startControllerManager();
     const { isOurs } = options.operator.flagSet;
     const firstPorts = await freePorts();
@@ -154,7 +154,7 @@ export class Stage implements AsyncDisposable {
     return this.#parts.options.progress;
   }
 
-  /** A place for one more replica: its own user, whose requests are told apart, and its own ports. */
+  /** User and ports of one more replica. */
   async newReplicaConfig(ports?: Ports): Promise<ReplicaConfig> {
     const { credentials, plane } = this.#parts;
     const issued = await credentials.issueFor(this.#replicaCount, plane.kubeconfigPath);
@@ -162,7 +162,7 @@ export class Stage implements AsyncDisposable {
     return { ...issued, ports: ports ?? (await freePorts()) };
   }
 
-  /** Resolves when it is ready; a follower waits for a lease then. */
+  /** Resolves when it is ready; a standby waits for the lease then. */
   async startOperator(replicaConfig: ReplicaConfig, as: Role = 'worker'): Promise<MeasuredOperator> {
     const { options, fleet, directory, audit } = this.#parts;
     const paths = {
@@ -179,13 +179,13 @@ export class Stage implements AsyncDisposable {
     return operator;
   }
 
-  /** By SIGTERM, or at once as a crash does it. */
+  /** Stops it by SIGTERM, or by SIGKILL like a crash. */
   async endOperator(operator: MeasuredOperator, how: 'stop' | 'kill'): Promise<void> {
     this.operators.splice(this.operators.indexOf(operator), 1);
     await operator[how]();
   }
 
-  /** Calls for every Server as it is and whenever it changes. */
+  /** Calls back for every existing Server and at every change. */
   onServer(handler: (server: Server) => void): Disposable {
     return followAll(this.caches.servers, handler);
   }
@@ -203,7 +203,7 @@ export class Stage implements AsyncDisposable {
     );
   }
 
-  /** Never resolves. @throws Error with its last words when an operator ends that nobody has asked to. */
+  /** Never resolves. @throws Error with the end of its log if an operator ends unexpectedly. */
   async failWhenOperatorExits(): Promise<never> {
     const ends = this.operators.map(async (operator) => {
       const code = await operator.ended;
@@ -213,7 +213,7 @@ export class Stage implements AsyncDisposable {
     return Promise.race(ends);
   }
 
-  /** The end of what the operators said, for messages. */
+  /** The end of the operators' logs, for error messages. */
   lastLogLines(): string {
     return this.operators.flatMap(({ log }) => log.slice(-5)).join('\n');
   }
@@ -264,7 +264,7 @@ async function openCaches(
   return caches;
 }
 
-/** Small files: what images cost is measured by `make bench-boot`. */
+/** Small files: `make bench-boot` measures the cost of images. */
 async function writeImages(directory: string): Promise<void> {
   const [kernel, initrd] = [join(directory, 'vmlinuz'), join(directory, 'initrd')];
   await writeFile(kernel, 'a kernel for machines that are simulated\n');

@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Is gone when it is disposed, and when this process exits before. */
+/** Removed when disposed or when this process exits. */
 export class TemporaryDirectory implements Disposable {
   readonly path: string;
   readonly #remove = (): void => rmSync(this.path, { recursive: true, force: true, maxRetries: 3 });

@@ -47,12 +47,12 @@ async function openFixture() {
     metadata: { name: 'one', uid: 'one' },
     spec: { systemUUID: node.uuid, systemURI: `/redfish/v1/Systems/${node.machine.systemId}` },
   };
-  // The Server is what it was when it was judged.
+  // The Server is unchanged since the decision.
   const client = { find: async () => object } as unknown as KubeClient;
   const context = { bmcConnections, clock: systemClock, client };
   const spec = { bmcSecretRef: { name: bmcName }, protocol: { name: 'Redfish', port } } as const;
   const bmc: BMC = { apiVersion, kind: 'BMC', metadata: { name: bmcName }, spec };
-  // These actions need nothing else of a turn.
+  // These actions need nothing else of a reconcile.
   const reconcileOf = (signal: AbortSignal, facts: Partial<ServerFacts> = {}, spec: Partial<Server['spec']> = {}) =>
     ({
       object: { ...object, spec: { ...object.spec, ...spec } },
@@ -66,7 +66,7 @@ async function openFixture() {
     node,
     reconcileOf,
     bmcReconcileOf,
-    /** Resolves when the next request is on its way. */
+    /** Resolves when the next request is in flight. */
     nextRequest: () => {
       started = Promise.withResolvers();
       return started.promise;
@@ -97,7 +97,7 @@ const observations: Record<string, (fixture: Fixture, signal: AbortSignal) => Pr
 };
 
 for (const [title, observe] of Object.entries(observations)) {
-  test(`a look at ${title} ends with its turn, and the BMC is not blamed`, async () => {
+  test(`an aborted observation of ${title} is not counted as a failure of the BMC`, async () => {
     await using fixture = await openFixture();
     const never = new AbortController().signal;
     await serverActions.observe(fixture.reconcileOf(never));
@@ -117,7 +117,7 @@ for (const [title, observe] of Object.entries(observations)) {
 }
 
 for (const [action, facts] of machineActions) {
-  test(`${action} is carried through though its turn was cut: half of it nobody could tell`, async () => {
+  test(`${action} is completed although its reconcile was aborted`, async () => {
     await using fixture = await openFixture();
     const { node } = fixture;
     node.machine.override = { target: 'Hdd', isOnce: true, httpUri: undefined };

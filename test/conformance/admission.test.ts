@@ -17,7 +17,7 @@ suite('what the API server checks beyond the schemas', () => {
   });
   after(async () => api[Symbol.asyncDispose]());
 
-  test('a server in maintenance is not deleted, unless its annotation allows that', async () => {
+  test('a server in maintenance is deleted only with the annotation that allows it', async () => {
     await api.create(Server, 'busy', server());
     await api.patch(Server, 'busy', { status: { state: 'Maintenance' } }, '/status');
     const rejected = await api.delete(Server, 'busy');
@@ -33,7 +33,7 @@ suite('what the API server checks beyond the schemas', () => {
     assert.equal((await api.delete(Server, 'busy')).message, '');
   });
 
-  test('a server in any other state, or in none, is deleted', async () => {
+  test('a server in another state, or without one, is deleted', async () => {
     await api.create(Server, 'new', server());
     assert.equal((await api.delete(Server, 'new')).message, '');
     await api.create(Server, 'parked', server());
@@ -41,7 +41,7 @@ suite('what the API server checks beyond the schemas', () => {
     assert.equal((await api.delete(Server, 'parked')).message, '');
   });
 
-  test('a MAC address is taken once, in whatever notation', async () => {
+  test('a MAC address is accepted once, in any notation', async () => {
     const macAddress = 'aa:bb:cc:dd:ee:01';
     assert.equal((await api.create(Endpoint, 'first', { spec: { macAddress } })).message, '');
     await api.create(MACAddressIndex, 'endpoints-1', { spec: { endpoints: { AABBCCDDEE01: 'first' } } });
@@ -62,7 +62,7 @@ suite('what the API server checks beyond the schemas', () => {
     assert.equal((await api.patch(Endpoint, 'first', { spec: { macAddress: 'AA-BB-CC-DD-EE-01' } })).message, '');
   });
 
-  test('an endpoint may be changed without a word about its own MAC address, and have none', async () => {
+  test('an endpoint may keep its own MAC address in an update, and may have none', async () => {
     await api.create(Endpoint, 'alone', { spec: { macAddress: 'aa:bb:cc:dd:ee:03' } });
     assert.equal((await api.patch(Endpoint, 'alone', { spec: { macAddress: 'AA-BB-CC-DD-EE-03' } })).message, '');
     for (const name of ['empty-1', 'empty-2'])
@@ -89,18 +89,18 @@ suite('what the API server checks beyond the schemas', () => {
     ['a bmc with an unknown protocol', Server, server({ bmc: inline(redfish(443, 'IPMI')) }), /protocol .*IPMI/],
     ['a bmc', Server, server({ bmc: inline(redfish(443)) })],
     [
-      'a protocol nobody speaks',
+      'an unsupported protocol',
       BMC,
       bmc({ access: {}, protocol: redfish(623, 'IPMI') }),
       /protocol .*IPMI.* on port 623/,
     ],
-    ['a port that is none', BMC, bmc({ access: {}, protocol: redfish(70_000) }), /a port from 1 to 65535/],
-    ['a protocol that is spoken', BMC, bmc({ access: {} })],
+    ['a port out of range', BMC, bmc({ access: {}, protocol: redfish(70_000) }), /a port from 1 to 65535/],
+    ['a supported protocol', BMC, bmc({ access: {} })],
     ['neither serverRef nor serverSelector', ServerClaim, claim(), /the claim is bound to any available server/],
     ['an empty serverSelector', ServerClaim, claim({ serverSelector: {} })],
   ];
   for (const [index, [what, kind, object, warning]] of advice.entries()) {
-    test(`${kind.kind} with ${what} is taken ${warning === undefined ? 'silently' : 'with a warning'}`, async () => {
+    test(`${kind.kind} with ${what} is accepted ${warning === undefined ? 'without a warning' : 'with a warning'}`, async () => {
       const { message, warnings } = await api.create(kind, `advised-${index}`, object);
       assert.equal(message, '');
       if (warning === undefined) assert.deepEqual(warnings, []);

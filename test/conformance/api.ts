@@ -9,13 +9,13 @@ import { untilEnforced } from '@metal/testenv/until-enforced.ts';
 
 export interface ApiResponse {
   readonly status: number;
-  /** What `kubectl` would print: of the Status object when the request was refused. */
+  /** The message that `kubectl` prints: that of the Status object if the request was rejected. */
   readonly message: string;
   readonly warnings: readonly string[];
   readonly object: Readonly<Record<string, unknown>>;
 }
 
-/** A real API server with our CRDs, spoken to without a client in between that would hide warnings and messages. */
+/** An API server with the product's CRDs, used by plain HTTP, because a client would hide warnings and messages. */
 export class Api implements AsyncDisposable {
   readonly client: KubeClient;
   readonly #transport: Transport;
@@ -42,7 +42,7 @@ export class Api implements AsyncDisposable {
     return this.#send('DELETE', `${pathOf(kind)}/${name}`, {}, 'application/json');
   }
 
-  /** Resolves when admission rules are acted on. A rule of its own asks for nothing but this answer. */
+  /** Resolves when admission policies are enforced, tested by an extra policy. */
   async areAdmissionRulesEnforced(): Promise<void> {
     await installAdmissionRules(this.client, [canary]);
     const { apiVersion, kind: kindName } = canary.kind;
@@ -92,7 +92,7 @@ function pathOf({ apiVersion, plural, scope }: Kind): string {
   return `/apis/${apiVersion}${scope === 'Namespaced' ? '/namespaces/default' : ''}/${plural}`;
 }
 
-/** Starts an API server with all our CRDs; rejects if it refuses one, or does not establish it. */
+/** Starts an API server with all CRDs; rejects if it rejects one or does not establish it. */
 export async function openApi(): Promise<Api> {
   await using started = new AsyncDisposableStack();
   const cluster = started.use(await openCluster());

@@ -16,7 +16,7 @@ export interface ColumnFact {
   readonly priority?: number;
 }
 
-/** What the reference says about a kind. */
+/** Facts about a kind in the reference. */
 export interface KindFacts {
   readonly group: string;
   readonly version: string;
@@ -34,7 +34,7 @@ export interface KindFacts {
 
 type Schema = Record<string, unknown>;
 
-/** The same facts, read off the CRD that is generated for our kind. */
+/** The same facts of the generated CRD. */
 export function factsOf(kind: DefinedKind): KindFacts {
   // toCustomResourceDefinition writes exactly this shape; its type leaves the spec open.
   const { spec } = toCustomResourceDefinition(kind) as unknown as { spec: CrdSpec };

@@ -12,7 +12,7 @@ const parts = texts.map((text) => JSON.parse(text) as Record<string, KindFacts>)
 const reference: Record<string, KindFacts> = Object.assign({}, ...parts);
 const ours = new Map(kinds.map((kind) => [kind.kind, factsOf(kind)]));
 
-/** Keywords that refuse something. A field that has one where the reference has none, or another, is stricter. */
+/** Keywords that reject values. A field with such a keyword that the reference does not have is stricter. */
 const refusing = [
   'type',
   'format',
@@ -29,10 +29,10 @@ const refusing = [
   'x-kubernetes-list-map-keys',
 ];
 
-/** Keywords that must be there as in the reference, whether they refuse something or not. */
+/** Keywords that must be as in the reference, whether they reject values or not. */
 const kept = [...refusing, 'default', 'x-kubernetes-map-type', 'x-kubernetes-int-or-string'];
 
-/** Behind those of the reference, so that scripts that count columns find what they know. */
+/** Behind those of the reference, so that scripts that count columns keep working. */
 const addedColumns: Readonly<Record<string, readonly string[]>> = {
   Endpoint: ['Ready', 'Reason', 'Message'],
   BMC: ['Reason', 'Message'],
@@ -46,7 +46,7 @@ const isExcepted = (kind: string, path: string, keyword: string): boolean =>
     (exception) => exception.kinds.includes(kind) && exception.path === path && exception.keyword === keyword,
   );
 
-test('every kind of the reference is there, and ErasureReport, MACAddressIndex and ServerInventory are the only additions', () => {
+test('every kind of the reference exists, and ErasureReport, MACAddressIndex and ServerInventory are the only additions', () => {
   const added = [...ours.keys()].filter((kind) => !(kind in reference));
   assert.deepEqual(added, ['ErasureReport', 'MACAddressIndex', 'ServerInventory']);
   assert.deepEqual(
@@ -65,7 +65,7 @@ for (const [kind, expected] of Object.entries(reference)) {
     assert.deepEqual(foundIdentity, identity);
   });
 
-  test(`${kind} has the columns of the reference in their order, and behind them only those that say why`, () => {
+  test(`${kind} has the columns of the reference in their order, followed only by the listed additions`, () => {
     const [frozen, added] = [expected.printerColumns, found.printerColumns.slice(expected.printerColumns.length)];
     assert.deepEqual(found.printerColumns.slice(0, frozen.length), frozen);
     assert.deepEqual(
@@ -74,12 +74,12 @@ for (const [kind, expected] of Object.entries(reference)) {
     );
   });
 
-  test(`${kind} has every field of the reference as it was`, () => {
+  test(`${kind} has every field of the reference unchanged`, () => {
     const differences = expected.fields.flatMap((fact) => lossesOf(kind, fact, found.fields));
     assert.deepEqual(differences, []);
   });
 
-  test(`${kind} refuses nothing that the reference accepts, but for the listed exceptions`, () => {
+  test(`${kind} accepts everything that the reference accepts, except for the listed exceptions`, () => {
     assert.deepEqual(
       found.fields.flatMap((fact) => strictnessOf(kind, fact, expected.fields)),
       [],
@@ -87,7 +87,7 @@ for (const [kind, expected] of Object.entries(reference)) {
   });
 }
 
-test('every exception is needed and gives its reason', () => {
+test('every exception is needed and has a reason', () => {
   const unused = exceptions.filter(({ kinds: named, path, keyword, reason }) => {
     const isUsed = named.every((kind) => isStricter(kind, path, keyword));
     return !isUsed || reason.length < 10;
@@ -95,7 +95,7 @@ test('every exception is needed and gives its reason', () => {
   assert.deepEqual(unused, []);
 });
 
-/** What the reference says of the field and ours does not. An enum may grow. */
+/** Facts of the reference that the generated field lacks. An enum may grow. */
 function lossesOf(kind: string, fact: FieldFact, fields: readonly FieldFact[]): string[] {
   const found = fields.find(({ path }) => path === fact.path);
   if (found === undefined) return [`${fact.path} is missing`];
@@ -115,13 +115,13 @@ function isKept(keyword: string, expected: unknown, found: unknown): boolean {
   return text(expected) === text(found);
 }
 
-/** Defaults of whole specs stand for Go's zero values; any other new default would change what people get. */
+/** Defaults of whole specs represent Go's zero values; any other new default would change the result for users. */
 const isSurprising = (keyword: string, found: unknown): boolean =>
   found !== undefined && !(keyword === 'default' && typeof found === 'object');
 
 function strictnessOf(kind: string, fact: FieldFact, reference: readonly FieldFact[]): string[] {
   const known = reference.find(({ path }) => path === fact.path);
-  // A new field refuses nothing old, unless it is required; values in it are ours to define.
+  // A new field rejects no existing object, unless it is required.
   if (known === undefined)
     return fact.required === true && isBelowKnown(fact, reference) ? [`${fact.path} is new and required`] : [];
   return [...refusing, 'rules']

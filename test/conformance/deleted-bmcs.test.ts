@@ -36,7 +36,7 @@ const server = (name: string, spec: Partial<Server['spec']>): Server => ({
 
 type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
-/** A BMC that is talked to, the objects that lead to it, and what is remembered of it. */
+/** A connected BMC, its objects, and the observed state. */
 async function openFixture() {
   const stack = new AsyncDisposableStack();
   const fleet = stack.use(await startFleet({ https: false }));
@@ -75,11 +75,11 @@ async function openFixture() {
     connection,
     bmcConnections,
     context,
-    /** A request is on its way. */
+    /** A request is in flight. */
     requested: requested.promise,
     loggedOut: loggedOut.promise,
     evicted,
-    /** Whether anything is kept under the name: what is not is made anew each time. */
+    /** Whether state is kept under the name: otherwise each call creates it. */
     isRemembered: (name: string, usedConnection = connection) =>
       bmcConnections.observedBmc(name, usedConnection) === bmcConnections.observedBmc(name, usedConnection),
     [Symbol.asyncDispose]: dispose,
@@ -93,7 +93,7 @@ const departures: [title: string, depart: (fixture: Fixture, one: Server) => voi
 ];
 
 for (const [title, depart] of departures) {
-  test(`the session with the inline BMC of a server that ${title} is ended, and no other is begun`, async () => {
+  test(`the session with the inline BMC of a server that ${title} ends, and no new one starts`, async () => {
     await using fixture = await openFixture();
     const { bmcConnections, connection, device, servers } = fixture;
     const one = server('one', { bmc: inline });
@@ -113,7 +113,7 @@ for (const [title, depart] of departures) {
   });
 }
 
-test('a look that is under way when its BMC is deleted leaves nothing behind', async () => {
+test('an observation in progress at the deletion of its BMC leaves no state', async () => {
   await using fixture = await openFixture();
   const { bmcConnections, bmcs, connection, context, device } = fixture;
   const one = bmc('one');
@@ -139,7 +139,7 @@ const refreshesWithFormerPassword: [outcome: string, meanwhile: (fixture: Fixtur
 ];
 
 for (const [outcome, meanwhile] of refreshesWithFormerPassword) {
-  test(`a look that was under way when the password was changed, and ${outcome}, says nothing of the new one`, async () => {
+  test(`an observation in progress at a password change that ${outcome} does not affect the new login`, async () => {
     await using fixture = await openFixture();
     const { bmcConnections, bmcs, connection, context } = fixture;
     bmcs.upsertIfNewer(bmc('one'));
@@ -154,7 +154,7 @@ for (const [outcome, meanwhile] of refreshesWithFormerPassword) {
   });
 }
 
-test('a look that is under way when its BMC is made anew does not count against that', async () => {
+test('an observation in progress at the recreation of its BMC does not count for the new one', async () => {
   await using fixture = await openFixture();
   const { bmcConnections, bmcs, connection, context } = fixture;
   const one = bmc('one');
@@ -169,7 +169,7 @@ test('a look that is under way when its BMC is made anew does not count against 
   assert.equal(memory.failure, undefined);
 });
 
-test('a BMC that was looked at and did not come to be goes with its Endpoint', async () => {
+test('the state of a BMC that was not created is removed with its Endpoint', async () => {
   await using fixture = await openFixture();
   const { endpoints, connection, context, device } = fixture;
   const one = endpoint('one');
@@ -183,7 +183,7 @@ test('a BMC that was looked at and did not come to be goes with its Endpoint', a
   assert.equal(fixture.isRemembered('one'), false);
 });
 
-test('a BMC stays logged in to when the Endpoint goes that it was made of', async () => {
+test('the session with a BMC survives the deletion of its Endpoint', async () => {
   await using fixture = await openFixture();
   const { bmcs, endpoints, connection, context, device } = fixture;
   const one = endpoint('one');

@@ -24,7 +24,7 @@ const disks: ErasureReport['spec']['disks'] = [
   },
 ];
 
-test('of what is certified the caches of the operator keep everything but the text of the certificate', async () => {
+test('the caches of the operator drop only the certificate text of an ErasureReport', async () => {
   await using cluster = await openCluster();
   await using client = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath });
   const name = 'spare-1';

@@ -1,6 +1,6 @@
 /**
- * Where a generated CRD refuses more than v0.7.0 did: field, keyword, and why nobody can miss what is refused. Stored
- * objects that break such a rule stay as they are: the API server checks only values that an update changes.
+ * Fields and keywords for which a generated CRD is stricter than v0.7.0, each with the reason. Stored objects that violate such a
+ * rule stay valid: the API server validates only values that an update changes.
  */
 export const exceptions: readonly { kinds: readonly string[]; path: string; keyword: string; reason: string }[] = [
   {

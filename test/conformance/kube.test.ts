@@ -11,7 +11,7 @@ after(async () => (await cluster)[Symbol.asyncDispose]());
 const connect = async (defaultFieldManager = 'first'): Promise<KubeClient> =>
   createKubeClient({ kubeconfigPath: (await cluster).kubeconfigPath, defaultFieldManager });
 
-test('a list is put together from pages', async () => {
+test('a list is read in pages', async () => {
   await using client = await connect();
   await Promise.all(
     Array.from({ length: 11 }, (_, index) => client.create(ConfigMap, map(`page-${index}`, {}, { group: 'pages' }))),
@@ -26,7 +26,7 @@ test('a list is put together from pages', async () => {
   assert.deepEqual([items[0]?.apiVersion, items[0]?.kind], ['v1', 'ConfigMap']);
 });
 
-test('what another lane of a client writes shows in its caches at once, and lanes end with the client', async () => {
+test('a write through another pool of a client is in its caches at once, and pools end with the client', async () => {
   const client = await connect();
   await using followed = await follow(client, 'group=lanes');
   const machines = client.withPool('boot');
@@ -37,7 +37,7 @@ test('what another lane of a client writes shows in its caches at once, and lane
   await assert.rejects(machines.get(ConfigMap, { namespace, name: 'lane' }), { code: 'Unreachable' });
 });
 
-test('answers of the API server are told apart', async () => {
+test('errors of the API server have distinct codes', async () => {
   await using client = await connect();
   await client.create(ConfigMap, map('told'));
   await assert.rejects(client.create(ConfigMap, map('told')), { code: 'AlreadyExists', status: 409 });
@@ -48,7 +48,7 @@ test('answers of the API server are told apart', async () => {
   await assert.rejects(unprivileged.list(ConfigMap, { namespace }), { code: 'Forbidden', status: 403 });
 });
 
-test('a write that is guarded by a version fails when somebody was faster', async () => {
+test('a write with a resource version fails after a concurrent write', async () => {
   await using client = await connect();
   const read = await client.create(ConfigMap, map('guarded', { a: '1' }));
   const { resourceVersion, uid } = read.metadata;
@@ -72,7 +72,7 @@ test('a write that is guarded by a version fails when somebody was faster', asyn
   await client.delete(ConfigMap, read.metadata, { uid });
 });
 
-test('fields applied by two managers: a conflict, unless forced', async () => {
+test('an apply to a field of another manager is a conflict, unless forced', async () => {
   await using client = await connect();
   const object = (color: string) => ({ metadata: { name: 'shared', namespace }, data: { color } });
   await client.apply(ConfigMap, object('red'), { fieldManager: 'one' });
@@ -81,7 +81,7 @@ test('fields applied by two managers: a conflict, unless forced', async () => {
   assert.equal(forced.data?.color, 'blue');
 });
 
-test('a process reads its own writes at once, and finds things by index', async () => {
+test('a process reads its own writes at once, and finds objects by index', async () => {
   await using client = await connect();
   await using followed = await follow(client, 'group=own');
   const created = await client.create(ConfigMap, map('own', { color: 'red' }, { group: 'own' }));

@@ -20,7 +20,7 @@ const connect = async (): Promise<KubeClient> => createKubeClient({ kubeconfigPa
 const times = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 const never = new AbortController().signal;
 
-/** A clock that stands still, and tells who waits for it. */
+/** A clock that advances only on request and lists its pending timers. */
 function fakeTime() {
   const clock = fakeClock();
   const sleeping = new Map<object, number>();
@@ -53,7 +53,7 @@ function fakeTime() {
   return {
     clock: observed,
     changed,
-    /** What is under way is heard of when it is done. */
+    /** Reports the completion of pending work. */
     follow: (work: Promise<void>) => {
       let isDone = false;
       const done = work.then(() => {
@@ -66,7 +66,7 @@ function fakeTime() {
     untilAsleep: (count: number) => until(() => sleeping.size === count),
     pass: (ms: number) => clock.advance(ms),
     untilAsleepFor: (ms: number) => until(() => soonest() - clock.now() === ms),
-    /** Lets time pass from one awakening to the next. */
+    /** Advances the time from one timer to the next. */
     passUntil: async (holds: () => boolean, count = 1) => {
       for (;;) {
         await until(() => holds() || sleeping.size === count);
@@ -77,7 +77,7 @@ function fakeTime() {
   };
 }
 
-/** The way of a candidate to the API server: what goes there is counted, and what comes back can be held up. */
+/** The connection of a candidate to the API server: requests are counted, and responses can be delayed. */
 function observedClient(client: KubeClient, changed = () => {}) {
   const traffic = { reads: 0, responses: 0, watches: 0, watchesEver: 0, lastSeenVersion: '' };
   let watchGate = Promise.resolve();
@@ -89,7 +89,7 @@ function observedClient(client: KubeClient, changed = () => {}) {
       for await (const event of client.watch(kind, options)) {
         await Promise.race([watchGate, aborted(options.signal)]);
         yield event;
-        // Asked for the next one: this one has been taken in.
+        // The request for the next event shows that this one was processed.
         traffic.lastSeenVersion = event.type === 'ERROR' ? '' : (event.object.metadata.resourceVersion ?? '');
         changed();
       }
@@ -114,9 +114,9 @@ function observedClient(client: KubeClient, changed = () => {}) {
   return {
     client: clientWith(client, { watch, find }, ['pages', 'create', 'mergePatch']),
     traffic,
-    /** Until the result is called the watch tells nothing. */
+    /** Holds back watch events until the result is called. */
     holdWatch: () => hold((until) => (watchGate = until)),
-    /** The next reads are answered, and the answers are on their way until the result is called. */
+    /** Holds back the responses of the next reads until the result is called. */
     holdReads: () => hold((until) => (readGate = until)),
   };
 }
@@ -127,7 +127,7 @@ const aborted = (signal = never) =>
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** A leader that renews when it is told to, and a candidate whose client may be that of somebody else. */
+/** A leader that renews on request, and a candidate with its own client. */
 async function openRace(leaseName: string, candidates?: KubeClient) {
   const client = await connect();
   const { clock, ...timeControls } = fakeTime();
@@ -154,7 +154,7 @@ async function openRace(leaseName: string, candidates?: KubeClient) {
     stop: () => stop.abort(new Error('stopping')),
     isLed,
     sinceMs: () => clock.now() - acquireStartedAt,
-    /** Resolves with the version that was written. Some time has to pass before, or nothing is. */
+    /** Resolves with the written version. Time must have advanced before, or nothing is written. */
     renew: async () => {
       await new Leadership({ options: { ...options, identity: 'leader' }, client, clock, log }).acquire(never);
       return (await client.get(Lease, { namespace, name: leaseName })).metadata.resourceVersion;
@@ -168,10 +168,10 @@ async function openRace(leaseName: string, candidates?: KubeClient) {
   };
 }
 
-/** One that waits for what does not come fails instead of waiting for ever. */
+/** A test that waits for a missing event fails at this limit. */
 const testOptions = { timeout: 120_000 };
 
-test('of two candidates one leads; the other follows when the lease is given back', async () => {
+test('one of two candidates leads, and the other one after the lease is released', async () => {
   await using client = await connect();
   const candidate = (identity: string) =>
     new Leadership({
@@ -193,7 +193,7 @@ test('of two candidates one leads; the other follows when the lease is given bac
   assert.deepEqual([lease.spec?.holderIdentity, lease.spec?.leaseTransitions], ['second', 1]);
 });
 
-test('a lease that its holder stops renewing is taken after its time, not before', testOptions, async () => {
+test('a lease that is no longer renewed is acquired after its duration, not before', testOptions, async () => {
   await using client = await connect();
   const { clock, follow, passUntil } = fakeTime();
   const options = { namespace, leaseName: 'dead', ...times };
@@ -227,48 +227,52 @@ test(
   },
 );
 
-test('a leader counts from when it asked, so that a slow answer prolongs nothing', testOptions, async () => {
-  await using client = await connect();
-  const { clock, pass, untilAsleepFor } = fakeTime();
-  const written = Promise.withResolvers<void>();
-  const responded = Promise.withResolvers<void>();
-  let isCut = false;
-  const slow = clientWith(
-    client,
-    {
-      mergePatch: async (...request) => {
-        if (isCut) throw new Error('the road is cut');
-        const response = await client.mergePatch(...request);
-        // Written, and the answer is on its way; it is the last one.
-        isCut = true;
-        written.resolve();
-        await responded.promise;
-        return response;
+test(
+  'the deadline of a leader counts from the request, so that a slow response does not extend it',
+  testOptions,
+  async () => {
+    await using client = await connect();
+    const { clock, pass, untilAsleepFor } = fakeTime();
+    const written = Promise.withResolvers<void>();
+    const responded = Promise.withResolvers<void>();
+    let isCut = false;
+    const slow = clientWith(
+      client,
+      {
+        mergePatch: async (...request) => {
+          if (isCut) throw new Error('the road is cut');
+          const response = await client.mergePatch(...request);
+          // The write is done and its response, the last one, is in flight.
+          isCut = true;
+          written.resolve();
+          await responded.promise;
+          return response;
+        },
       },
-    },
-    ['find', 'create'],
-  );
-  const options = { namespace, leaseName: 'slow', identity: 'slow', ...times };
-  const leader = new Leadership({ options, client: slow, clock, log });
-  await leader.acquire(never);
-  const kept = assert.rejects(leader.keep(never), { code: 'LeaseLost' });
-  await untilAsleepFor(times.retryMs);
-  pass(times.retryMs);
-  await written.promise;
-  pass(7_000);
-  responded.resolve();
-  await untilAsleepFor(times.retryMs);
-  pass(times.retryMs);
-  await untilAsleepFor(times.retryMs);
-  pass(times.renewMs - 7_000 - times.retryMs - 1);
-  assert.equal(leader.isOwner(), true, 'one moment less than its time after its last renewal was asked for');
-  pass(1);
-  assert.equal(leader.isOwner(), false);
-  pass(times.retryMs);
-  await kept;
-});
+      ['find', 'create'],
+    );
+    const options = { namespace, leaseName: 'slow', identity: 'slow', ...times };
+    const leader = new Leadership({ options, client: slow, clock, log });
+    await leader.acquire(never);
+    const kept = assert.rejects(leader.keep(never), { code: 'LeaseLost' });
+    await untilAsleepFor(times.retryMs);
+    pass(times.retryMs);
+    await written.promise;
+    pass(7_000);
+    responded.resolve();
+    await untilAsleepFor(times.retryMs);
+    pass(times.retryMs);
+    await untilAsleepFor(times.retryMs);
+    pass(times.renewMs - 7_000 - times.retryMs - 1);
+    assert.equal(leader.isOwner(), true, 'one moment less than its time after its last renewal was asked for');
+    pass(1);
+    assert.equal(leader.isOwner(), false);
+    pass(times.retryMs);
+    await kept;
+  },
+);
 
-test('a leader whose lease is taken stops at once', async () => {
+test('a leader stops at once when another candidate takes its lease', async () => {
   await using client = await connect();
   const options = { namespace, leaseName: 'taken', identity: 'robbed', leaseMs: 15_000, renewMs: 10_000, retryMs: 100 };
   const leader = new Leadership({ options, client, clock: createClock(), log });
@@ -278,7 +282,7 @@ test('a leader whose lease is taken stops at once', async () => {
   await assert.rejects(kept, { code: 'LeaseLost' });
 });
 
-test('a leader may act between renewals, and neither before it leads nor past its deadline nor after it gave the lease back', async () => {
+test('a leader may act between renewals, but not before it leads, past its deadline or after the release of the lease', async () => {
   await using client = await connect();
   const { clock, pass, untilAsleepFor } = fakeTime();
   const options = { namespace, leaseName: 'door', identity: 'acting', ...times };
@@ -302,11 +306,11 @@ test('a leader may act between renewals, and neither before it leads nor past it
   assert.equal(leader.isOwner(), false, 'given back');
 });
 
-test('a leader that stood still past its deadline may do nothing when it goes on, before any timer tells it', async () => {
+test('a leader that was suspended past its deadline may not act after it resumes, even before any timer fires', async () => {
   await using client = await connect();
   const { clock, pass } = fakeTime();
   const options = { namespace, leaseName: 'still', identity: 'sleeper', ...times };
-  // Its timers are not due before the test says so.
+  // Its timers fire only on request.
   let wakeUp: () => void = () => undefined;
   const stood: Clock = { ...clock, sleep: () => new Promise((resolve) => (wakeUp = resolve)) };
   const leader = new Leadership({ options, client, clock: stood, log });
@@ -324,7 +328,7 @@ test('a leader that stood still past its deadline may do nothing when it goes on
   assert.equal(after.metadata.resourceVersion, metadata.resourceVersion, 'nor does it make others wait any longer');
 });
 
-test('a renewal that is answered too late revives nobody', testOptions, async () => {
+test('a late response to a renewal does not restore leadership', testOptions, async () => {
   await using client = await connect();
   const { clock, pass, untilAsleepFor } = fakeTime();
   const written = Promise.withResolvers<void>();
@@ -355,7 +359,7 @@ test('a renewal that is answered too late revives nobody', testOptions, async ()
   assert.equal(leader.isOwner(), false);
 });
 
-test('a renewal that is not answered on one connection is tried on another, in time', testOptions, async () => {
+test('a renewal without a response is retried in time on another connection', testOptions, async () => {
   await using client = await connect();
   const { clock, pass, untilAsleepFor } = fakeTime();
   const requested = Promise.withResolvers<void>();
@@ -390,7 +394,7 @@ test('a renewal that is not answered on one connection is tried on another, in t
   await kept;
 });
 
-test('a leader that meets its own write of before, which it had given up, keeps its lease', testOptions, async () => {
+test('a leader keeps its lease after a conflict with its own timed-out write', testOptions, async () => {
   await using client = await connect();
   const { clock, pass, untilAsleepFor } = fakeTime();
   let isOvertaken = false;
@@ -420,7 +424,7 @@ test('a leader that meets its own write of before, which it had given up, keeps 
   await kept;
 });
 
-test('a leader whose lease is taken may not act from then on, although its own would not have run out', async () => {
+test('a leader whose lease is taken may not act any more, even before its own deadline', async () => {
   await using client = await connect();
   const { clock, pass, untilAsleepFor } = fakeTime();
   const options = { namespace, leaseName: 'robbed', identity: 'robbed', ...times };
@@ -448,7 +452,7 @@ test(
   },
 );
 
-test('a candidate that is told of every renewal does not ask', testOptions, async () => {
+test('a candidate that receives every renewal by watch sends no reads', testOptions, async () => {
   await using race = await openRace('told');
   await race.untilAsleepFor(times.retryMs);
   race.pass(100);
@@ -460,7 +464,7 @@ test('a candidate that is told of every renewal does not ask', testOptions, asyn
   assert.equal(race.traffic.reads, 1);
 });
 
-test('a lease that is given back, or deleted, is taken at once', testOptions, async () => {
+test('a released or deleted lease is acquired at once', testOptions, async () => {
   for (const free of ['release', 'delete'] as const) {
     await using race = await openRace(`freed-by-${free}`);
     await race.untilAsleepFor(times.retryMs);
@@ -474,7 +478,7 @@ test('a lease that is given back, or deleted, is taken at once', testOptions, as
   }
 });
 
-test('no watch is left when a candidate leads, nor when it gives up', testOptions, async () => {
+test('the watch of a candidate ends when it leads and when it stops', testOptions, async () => {
   for (const end of ['leads', 'gives up'] as const) {
     await using race = await openRace(`ended-${end.replace(' ', '-')}`);
     await race.untilAsleepFor(times.retryMs);
@@ -490,7 +494,7 @@ test('no watch is left when a candidate leads, nor when it gives up', testOption
   }
 });
 
-test('one that finds the lease free opens no watch', testOptions, async () => {
+test('a candidate that finds the lease free opens no watch', testOptions, async () => {
   await using client = await connect();
   const { client: counted, traffic } = observedClient(client);
   const options = { namespace, leaseName: 'free', identity: 'only', ...times };
@@ -498,7 +502,7 @@ test('one that finds the lease free opens no watch', testOptions, async () => {
   assert.equal(traffic.watchesEver, 0);
 });
 
-test('a watch that is silent from the beginning, or falls silent, costs one retry at most', testOptions, async () => {
+test('a watch without events delays the acquisition by one retry at most', testOptions, async () => {
   for (const idleFrom of ['from the beginning', 'later'] as const) {
     await using race = await openRace(`silent-${idleFrom.replaceAll(' ', '-')}`);
     if (idleFrom === 'from the beginning') race.holdWatch();
@@ -517,7 +521,7 @@ test('a watch that is silent from the beginning, or falls silent, costs one retr
   }
 });
 
-test('what the watch tells late, after it was read, prolongs nothing', testOptions, async () => {
+test('a late watch event of a version that was already read does not extend the wait', testOptions, async () => {
   await using race = await openRace('told-late');
   const releaseWatch = race.holdWatch();
   await race.untilAsleepFor(times.retryMs);
@@ -534,7 +538,7 @@ test('what the watch tells late, after it was read, prolongs nothing', testOptio
   assert.equal(race.sinceMs(), times.retryMs + times.leaseMs);
 });
 
-test('an answer that comes late, after the watch told of a renewal, prolongs nothing', testOptions, async () => {
+test('a late read response after a watch event does not extend the wait', testOptions, async () => {
   await using race = await openRace('answered-late');
   await race.untilAsleepFor(times.retryMs);
   const response = race.holdReads();
@@ -577,7 +581,7 @@ test('the generated role allows the watch', testOptions, async () => {
   await race.untilAsleepFor(2 * times.retryMs);
 });
 
-/** A user who may do only that with leases. */
+/** A user with only these verbs on leases. */
 async function connectAs(client: KubeClient, user: string, verbs: readonly string[]): Promise<KubeClient> {
   const group = 'rbac.authorization.k8s.io';
   const path = `/apis/${group}/v1/namespaces/${namespace}`;
@@ -595,7 +599,7 @@ async function connectAs(client: KubeClient, user: string, verbs: readonly strin
   return restricted;
 }
 
-/** The API server learns of roles by watches of its own. */
+/** The API server reads roles by its own watches, with a delay. */
 async function untilAllowed(client: KubeClient): Promise<void> {
   for (;;) {
     try {

@@ -18,7 +18,7 @@ after(async () => (await cluster)[Symbol.asyncDispose]());
 
 const log = pino({ level: process.env.TESTENV_LOG ?? 'silent' }, process.stderr);
 
-/** What one process knows and writes of the index. */
+/** The index writer of one process. */
 async function openReplica(clock: Clock = systemClock) {
   const { kubeconfigPath } = await cluster;
   const stack = new AsyncDisposableStack();
@@ -30,14 +30,14 @@ async function openReplica(clock: Clock = systemClock) {
   const entries = () => Object.assign({}, ...[...macAddressIndexes.all()].map(({ spec }) => spec.endpoints));
   return {
     endpoints,
-    /** A new one remembers nothing, as after a restart. */
+    /** Replaces it by a new one without state, as after a restart. */
     keep: () =>
       new MacAddressIndexController({ client, caches: { endpoints, bmcs, macAddressIndexes }, clock, log }).start(),
-    /** The API server counts them. */
+    /** Number of writes, from the API server. */
     get writes() {
       return [...macAddressIndexes.all()].reduce((sum, { metadata }) => sum + (metadata.generation ?? 0), 0);
     },
-    /** Resolves when all indexes together say this. */
+    /** Resolves when all indexes together have these entries. */
     hasEntries: (wanted: Record<string, string>) =>
       until(macAddressIndexes, () => JSON.stringify(sorted(entries())) === JSON.stringify(sorted(wanted))),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
@@ -47,7 +47,7 @@ async function openReplica(clock: Clock = systemClock) {
 const sorted = (entries: Record<string, string>) =>
   Object.entries(entries).toSorted(([a], [b]) => a.localeCompare(b, 'en'));
 
-/** People who create and delete; all they leave is cleared away. */
+/** A user client. Its objects are deleted at the end. */
 async function openFixture() {
   const { kubeconfigPath } = await cluster;
   const client = createKubeClient({ kubeconfigPath, defaultFieldManager: 'people' });
@@ -70,7 +70,7 @@ function until<T extends Endpoint | MACAddressIndex>(cache: Cache<T>, holds: () 
   return promise.finally(() => listening[Symbol.dispose]());
 }
 
-/** Time that is moved by hand. */
+/** A clock that advances on request. */
 function fakeClock() {
   let now = 1_000_000;
   const timers = new Set<{ at: number; callback: () => void }>();
@@ -95,7 +95,7 @@ function fakeClock() {
 
 const macOf = (number: number): string => `AABBCCDDEE${number.toString(16).toUpperCase().padStart(2, '0')}`;
 
-test('a second endpoint with a MAC address is refused in any notation, until the first one goes', async () => {
+test('a second endpoint with a MAC address is rejected in any notation until the first one is deleted', async () => {
   await using fixture = await openFixture();
   await using replica = await openReplica();
   using _keeping = replica.keep();
@@ -110,7 +110,7 @@ test('a second endpoint with a MAC address is refused in any notation, until the
   await replica.hasEntries({ AABBCCDDEE02: 'second' });
 });
 
-test('endpoints that appear together cost two writes, one that goes costs one at once, a restart none', async () => {
+test('concurrent endpoints cause two writes, a deletion one at once, and a restart none', async () => {
   await using fixture = await openFixture();
   const { clock, pass } = fakeClock();
   await using replica = await openReplica(clock);
@@ -142,7 +142,7 @@ test('endpoints that appear together cost two writes, one that goes costs one at
   assert.equal(replica.writes, 4, 'of the start there was nothing to write');
 });
 
-test('of endpoints that go one after the other the first few are corrected at once, the others once a second', async () => {
+test('the first deletions in a row are written at once, later ones once a second', async () => {
   await using fixture = await openFixture();
   const { clock, pass } = fakeClock();
   await using replica = await openReplica(clock);
@@ -167,9 +167,9 @@ test('of endpoints that go one after the other the first few are corrected at on
   assert.ok(atOnce <= 4 && replica.writes - writes <= 5, `${atOnce} at once, and ${replica.writes - writes - atOnce}`);
 });
 
-test('of twins that slipped in the index names the one that is acted on, and then the next', async () => {
+test('the index has the managed one of duplicate endpoints, and the next one after its deletion', async () => {
   await using fixture = await openFixture();
-  await using replica = await openReplica(fakeClock().clock); // nothing waits for time to pass
+  await using replica = await openReplica(fakeClock().clock); // nothing waits for the clock
   for (const name of ['a', 'b']) await fixture.plugIn(name, macOf(1));
   await until(replica.endpoints, () => replica.endpoints.size === 2);
   using _keeping = replica.keep();
@@ -184,7 +184,7 @@ test('of twins that slipped in the index names the one that is acted on, and the
   await replica.hasEntries({ [macOf(1)]: 'b' });
 });
 
-test('what happened while nobody led is made good, and so is what others do to the index', async () => {
+test('changes without a leader and changes by others to the index are corrected', async () => {
   await using fixture = await openFixture();
   await using first = await openReplica();
   await using second = await openReplica();
@@ -206,7 +206,7 @@ test('what happened while nobody led is made good, and so is what others do to t
   await first.hasEntries(wanted);
 });
 
-test('a leader that does not know yet that another one leads does no harm', async () => {
+test('a former leader that has not noticed the new one does not damage the index', async () => {
   await using fixture = await openFixture();
   await using one = await openReplica();
   await using other = await openReplica();

@@ -1,7 +1,7 @@
 import type { ServerAction, ServerFacts } from '@metal/operator/controllers/server/types.ts';
 import { calmServer } from '@metal/operator/controllers/server/table.rows.ts';
 
-/** Actions that change a machine, with the facts they act on. */
+/** Actions that change a machine, with their facts. */
 export const machineActions: readonly [ServerAction, Partial<ServerFacts>][] = [
   ['powerOff', {}],
   ['forceOff', {}],

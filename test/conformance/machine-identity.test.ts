@@ -15,7 +15,7 @@ import { machineActions } from './machine-actions.ts';
 const otherUuid = '11111111-2222-4333-8444-555555555555';
 
 for (const [action, facts] of machineActions) {
-  test(`${action} leaves a machine alone that took the place of the one that was looked at`, async () => {
+  test(`${action} does not affect a machine that replaced the observed one`, async () => {
     await using fleet = await startFleet({ https: false });
     const node = await fleet.add({ vendor: 'generic' });
     node.machine.override = { target: 'Hdd', isOnce: true, httpUri: undefined };
@@ -36,8 +36,8 @@ for (const [action, facts] of machineActions) {
       metadata: { name: 'one', uid: 'one' },
       spec: { systemUUID: node.uuid, systemURI: `/redfish/v1/Systems/${node.machine.systemId}` },
     };
-    // These actions need nothing else of a turn.
-    // The Server is what it was when it was judged.
+    // These actions need nothing else of a reconcile.
+    // The Server is unchanged since the decision.
     const client = { find: async () => object } as unknown as KubeClient;
     const context = { bmcConnections, clock: systemClock, client };
     const reconcile = { object, facts: { ...calmServer, ...facts, connection }, context };

@@ -7,10 +7,10 @@ import { AssignmentView } from '@metal/kube/election/shards/rendezvous.ts';
 import type { MemberLeases } from '@metal/kube/election/shards/membership-options.ts';
 import type { Logger } from 'pino';
 
-/** Few, so that a run is fast: they stand for BMCs. */
+/** Keys in place of BMCs; few, so that a run is fast. */
 export const keys = Array.from({ length: 24 }, (_, index) => `bmc-${index}`);
 const buckets = 64;
-/** Until one whose host was suspended has found out at the latest: its lease runs out by its own slow clock. */
+/** Upper limit until a replica on a suspended host notices: its lease expires by its own slow clock. */
 const resumeGraceMs = 12_000;
 const times = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 
@@ -20,7 +20,7 @@ interface ScheduledEvent {
   readonly callback: () => void;
 }
 
-/** Time that goes from one occurrence to the next. */
+/** A clock that advances from one event to the next. */
 export class VirtualTime {
   now = 0;
   readonly #queue: ScheduledEvent[] = [];
@@ -32,7 +32,7 @@ export class VirtualTime {
     this.#queue.splice(index + 1, 0, event);
   }
 
-  /** Everything until then, with all that follows from it; `check` looks after each occurrence. */
+  /** Runs all events until then, with their consequences; `check` runs after each event. */
   async advanceTo(end: number, check: () => void): Promise<void> {
     for (;;) {
       const next = this.#queue[0];
@@ -40,7 +40,7 @@ export class VirtualTime {
       this.#queue.shift();
       this.now = next.at;
       next.callback();
-      // Every promise that follows from it is settled before the next.
+      // All resulting promises settle before the next event.
       await new Promise((resolve) => setImmediate(resolve));
       check();
     }
@@ -48,7 +48,7 @@ export class VirtualTime {
   }
 }
 
-/** What the API server keeps: one register per lease, read and written at one moment each. */
+/** The API server: one register per lease, with atomic reads and writes. */
 class LeaseStore {
   readonly #leases = new Map<string, ObservedMember>();
   #version = 0;
@@ -59,7 +59,7 @@ class LeaseStore {
     if (guard !== undefined && present === undefined) throw kubeError('NotFound');
     if (guard !== undefined && present?.version !== guard) throw kubeError('Conflict');
     this.#version += 1;
-    // As it comes back from JSON.
+    // A copy, as after JSON.
     const written = new AssignmentView(view.members, buckets);
     this.#leases.set(name, { name, version: String(this.#version), leaseMs: times.leaseMs, view: written });
     return String(this.#version);
@@ -79,7 +79,7 @@ class LeaseStore {
 const kubeError = (code: 'AlreadyExists' | 'NotFound' | 'Conflict'): KubeError =>
   new KubeError({ code, message: code });
 
-/** One replica: a process with a clock of its own rate, a network that may fail it, and turns that it works on. */
+/** One replica: a process with its own clock rate, an unreliable network, and reconciles. */
 export class Replica {
   readonly name: string;
   readonly membership: ShardMembership;
@@ -90,7 +90,7 @@ export class Replica {
   readonly #leaving = new AbortController();
   #pausedUntil = 0;
   #cutOffUntil = 0;
-  /** How long its host has been suspended so far: its clock stood still meanwhile. */
+  /** Total suspension of its host, during which its clock was stopped. */
   #suspendedMs = 0;
   #suspendedUntil = 0;
 
@@ -103,12 +103,12 @@ export class Replica {
     void this.#run();
   }
 
-  /** SIGSTOP, until later. */
+  /** SIGSTOP and a later SIGCONT. */
   pause(forMs: number): void {
     if (!this.#isPaused) this.#pausedUntil = this.#simulation.time.now + forMs;
   }
 
-  /** Its host is suspended: like a pause, but its clock does not know of it. */
+  /** Suspends its host: like a pause, but its clock stops too. */
   suspend(forMs: number): void {
     if (this.#isPaused) return;
     this.pause(forMs);
@@ -116,7 +116,7 @@ export class Replica {
     this.#suspendedMs += forMs;
   }
 
-  /** It goes on after a suspension, and may not have asked the API server since. */
+  /** Resumed after a suspension, possibly without a request to the API server since. */
   get isResuming(): boolean {
     return this.#suspendedMs > 0 && this.#simulation.time.now < this.#suspendedUntil + resumeGraceMs;
   }
@@ -132,7 +132,7 @@ export class Replica {
     this.#leaving.abort();
   }
 
-  /** SIGTERM: what runs is finished first. */
+  /** SIGTERM: running reconciles are finished first. */
   async stop(): Promise<void> {
     await this.#finished(() => true);
     if (this.isStopped) return;
@@ -145,7 +145,7 @@ export class Replica {
     return !this.isStopped && this.membership.isOwner(key);
   }
 
-  /** Works on whatever it may, for a while. */
+  /** Runs reconciles of the keys that it owns, for a while. */
   work(): void {
     if (this.isStopped || this.#isPaused) return;
     const { random } = this.#simulation;
@@ -172,7 +172,7 @@ export class Replica {
       await this.membership.join(callbacks, this.#leaving.signal);
       await this.membership.keep(this.#leaving.signal);
     } catch {
-      // The process ends, and everything that it was doing with it.
+      // The process ends, with all its work.
       this.isStopped = true;
     }
   }
@@ -182,7 +182,7 @@ export class Replica {
       await new Promise<void>((resolve) => this.#schedule(100, resolve));
   }
 
-  /** Never while the process stands still: what became due meanwhile happens when it goes on. */
+  /** Does not fire while the process is stopped: due timers fire when it resumes. */
   #schedule(delayMs: number, callback: () => void): void {
     const { time } = this.#simulation;
     time.schedule(delayMs, () => {
@@ -218,7 +218,7 @@ export class Replica {
     remove: ({ name, version }) => this.#request((leaseStore) => leaseStore.remove(name, version)),
   };
 
-  /** A request that was sent may arrive long after its sender has given it up. */
+  /** A request may arrive long after its sender has timed out. */
   #request<T>(serve: (leaseStore: LeaseStore) => T, signal?: AbortSignal): Promise<T> {
     const { time, random, leaseStore } = this.#simulation;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -247,13 +247,13 @@ function attempt<T>(work: () => T): { value: T } | { error: unknown } {
   }
 }
 
-/** Replicas that come, go, stand still and lose their network, in the order that a seed tells. */
+/** Replicas that start, end, stop and lose their network, in an order from a seed. */
 export class MembershipSimulation {
   readonly time = new VirtualTime();
   readonly leaseStore = new LeaseStore();
   readonly random: () => number;
   replicas: Replica[] = [];
-  /** What must not be, in words. */
+  /** Violations of the invariants, as text. */
   readonly breaches: string[] = [];
   isQuiet = false;
   #replicasAdded = 0;
@@ -268,7 +268,7 @@ export class MembershipSimulation {
     return replica;
   }
 
-  /** Goes on for so long; every now and then something happens to somebody. */
+  /** Runs for that long, with random faults of random replicas. */
   async live(forMs: number, { isQuiet = false } = {}): Promise<void> {
     this.isQuiet = isQuiet;
     const end = this.time.now + forMs;
@@ -280,7 +280,7 @@ export class MembershipSimulation {
     }
   }
 
-  /** Keys on which nobody acts. */
+  /** Keys without an owner. */
   get orphans(): readonly string[] {
     return keys.filter((key) => !this.replicas.some((replica) => replica.isOwner(key)));
   }
@@ -300,7 +300,7 @@ export class MembershipSimulation {
 
   #check(): void {
     this.replicas = this.replicas.filter(({ isStopped }) => !isStopped);
-    // Whoever lives has finished before somebody else begins; whoever lost its lease is cut off at the door.
+    // A live replica finishes before another one starts; the requests of a replica without a lease are rejected.
     const responsive = this.replicas.filter(({ isResuming }) => !isResuming);
     for (const key of keys) {
       const acting = responsive.filter((replica) => replica.isOwner(key));
@@ -314,4 +314,4 @@ export class MembershipSimulation {
   }
 }
 
-const discardLog = { info: () => undefined, debug: () => undefined, warn: () => undefined } as unknown as Logger; // all that a membership says
+const discardLog = { info: () => undefined, debug: () => undefined, warn: () => undefined } as unknown as Logger; // the methods that a membership uses

@@ -27,7 +27,7 @@ const table: PhaseTable<'Watched', Facts, 'switchOff'> = {
   Watched: row([], ({ isSwitchedOff }) => (isSwitchedOff ? rest : act('switchOff', 'AsSeen'))),
 };
 
-/** Acts once, and keeps what it saw then. */
+/** Acts once and records the observed object. */
 const controller = phaseController({
   name: 'map',
   kind: ConfigMap,
@@ -51,7 +51,7 @@ interface Seen {
   readonly hasActed: PromiseWithResolvers<void>;
 }
 
-/** A client whose watches can fall silent without an end, as those of a half-open connection do; new ones work, or fail. */
+/** A client whose watches can stall without an end, as on a half-open connection; new ones work or fail. */
 function withDeadWatches(real: KubeClient) {
   const network = { areWatchesDead: false, isUnreachable: false };
   const watch: KubeClient['watch'] = async function* (kind, options) {
@@ -70,7 +70,7 @@ function withDeadWatches(real: KubeClient) {
 const aborted = (signal: AbortSignal | undefined) =>
   new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }));
 
-/** A standby whose caches are complete, and whose watches tell nothing any more. */
+/** A standby with complete caches and stalled watches. */
 async function openStandby(name: string, onLine: (line: string) => void = () => undefined) {
   const stack = new AsyncDisposableStack();
   const { kubeconfigPath } = await cluster;
@@ -84,7 +84,7 @@ async function openStandby(name: string, onLine: (line: string) => void = () => 
   await other.create(ConfigMap, { metadata: { name, namespace, labels: { of: name } } });
   await caches.start();
   network.areWatchesDead = true;
-  // Of another replica, which leads until now.
+  // Of the replica that leads until now.
   await other.mergePatch(ConfigMap, { name, namespace }, { data: { owner: 'claim-1' } });
   const options = { namespace, leaseName: name, identity: name, leaseMs: 150_000, renewMs: 100_000, retryMs: 2_000 };
   const leadership = new Leadership({ options, client, clock, log });
@@ -111,17 +111,17 @@ async function openStandby(name: string, onLine: (line: string) => void = () => 
   return { other, network, seen, lead, leadership, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-/** One that waits for what does not come fails instead of waiting for ever. */
+/** A test that waits for a missing event fails at this limit. */
 const testOptions = { timeout: 60_000 };
 
-test('a new leader whose watches fell silent sees what was written before it acts', testOptions, async () => {
+test('a new leader with stalled watches reads earlier writes before it acts', testOptions, async () => {
   await using standby = await openStandby('silent');
   void standby.lead();
   await standby.seen.hasActed.promise;
   assert.deepEqual(standby.seen.owners, ['claim-1']);
 });
 
-test('a new leader that cannot catch up keeps its lease and does nothing until it can', testOptions, async () => {
+test('a new leader that cannot relist keeps its lease and does not act until it can', testOptions, async () => {
   const syncErrorReported = Promise.withResolvers<void>();
   await using standby = await openStandby(
     'away',
@@ -137,7 +137,7 @@ test('a new leader that cannot catch up keeps its lease and does nothing until i
   assert.deepEqual(standby.seen.owners, ['claim-1']);
 });
 
-test('a new leader that loses its lease before it caught up has done nothing', testOptions, async () => {
+test('a new leader that loses its lease before its relist has not acted', testOptions, async () => {
   const syncErrorReported = Promise.withResolvers<void>();
   await using standby = await openStandby(
     'robbed',

@@ -33,13 +33,13 @@ const Bell = defineKind({
 });
 type Bell = ObjectOf<typeof Bell>;
 
-/** What all replicas do to the bells, in order. */
+/** The actions of all replicas on the bells, in order. */
 class Tower {
   readonly rung: { readonly by: string; readonly bell: string; readonly strokes: number }[] = [];
   readonly #listeners = new Set<() => void>();
-  /** A stroke takes until this is over. */
+  /** A stroke lasts until this resolves. */
   hold: Promise<void> = Promise.resolve();
-  /** Nor does it end before for any signal. */
+  /** If set, a stroke ignores its signal. */
   isDeaf = false;
 
   ring(by: string, bell: string, strokes: number): void {
@@ -104,7 +104,7 @@ const sharedController = phaseController({ name: 'bell', ...definition, shardKey
 const cluster = openCluster();
 after(async () => (await cluster)[Symbol.asyncDispose]());
 
-/** No test waits until a lease runs out, and none is to lose one because the API server has no turn on a busy machine. */
+/** Long enough that no lease expires on a busy machine; no test waits for an expiry. */
 const longTimes = { leaseMs: 150_000, renewMs: 100_000, retryMs: 2_000 };
 const group = 'bell-ringers';
 
@@ -113,7 +113,7 @@ interface Replica extends AsyncDisposable {
   readonly membership: ShardMembership;
   readonly leadership: Leadership;
   readonly bells: Cache<Bell>;
-  /** For each time that it let go of something: whether it might still act. */
+  /** For each release of a shard: whether it still may act. */
   readonly mayActAtRelease: readonly boolean[];
   readonly ended: Promise<unknown>;
   stop(): Promise<void>;
@@ -185,7 +185,7 @@ async function openFixture(count: number): Promise<Fixture> {
 const countOf = ({ rung }: Tower, by: string): number =>
   new Set(rung.filter((one) => one.by === by).map(({ bell }) => bell)).size;
 
-/** Wants another stroke of every bell, and waits until each was struck by somebody. */
+/** Requests another stroke of every bell and waits for all of them. */
 async function strokesOfAll({ client, tower }: Fixture, strokes: number, count: number): Promise<string[]> {
   for (let index = 0; index < count; index += 1)
     await client.mergePatch(Bell, { name: `bell-${index}` }, { spec: { strokes } });
@@ -194,7 +194,7 @@ async function strokesOfAll({ client, tower }: Fixture, strokes: number, count: 
   return struck().map(({ by, bell }) => `${bell} ${by}`);
 }
 
-test('replicas share the objects, each is worked on by one, and who goes leaves its share to the others', async () => {
+test('replicas share the objects, each has one owner, and the share of a stopped replica goes to the others', async () => {
   await using fixture = await openFixture(30);
   const { tower, client } = fixture;
   await using one = await openReplica('one', tower);
@@ -221,7 +221,7 @@ test('replicas share the objects, each is worked on by one, and who goes leaves 
   assert.ok(two.membership.isAlive);
 });
 
-test('a newcomer waits until what runs elsewhere is finished, and then begins', async () => {
+test('a new replica starts only after running reconciles elsewhere have finished', async () => {
   await using fixture = await openFixture(8);
   const { tower } = fixture;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -229,14 +229,14 @@ test('a newcomer waits until what runs elsewhere is finished, and then begins', 
   await using one = await openReplica('early', tower);
   await tower.until(() => countOf(tower, 'early') === 8);
   await using two = await openReplica('late', tower);
-  // It has seen the newcomer, and finishes what that one waits for.
+  // It has observed the new replica and finishes the reconciles that this one waits for.
   while (one.membership.members.length < 2 || two.membership.members.length < 2) await renewal(fixture.client);
   assert.equal(countOf(tower, 'late'), 0);
   resolve();
   await tower.until(() => countOf(tower, 'late') > 0);
 });
 
-test('a turn that does not end is cut short when another replica waits for it', async () => {
+test('a reconcile that does not end is aborted when another replica waits for it', async () => {
   await using fixture = await openFixture(8);
   const { tower } = fixture;
   tower.hold = new Promise(() => undefined);
@@ -247,7 +247,7 @@ test('a turn that does not end is cut short when another replica waits for it', 
   assert.equal(tower.rung.filter(({ by }) => by === 'stuck').length, 8, 'nothing was begun again meanwhile');
 });
 
-test('a replica whose lease is deleted ends, and the other takes over', async () => {
+test('a replica whose lease is deleted ends, and the other one starts its shard', async () => {
   await using fixture = await openFixture(8);
   const { tower, client } = fixture;
   await using one = await openReplica('first', tower);
@@ -259,7 +259,7 @@ test('a replica whose lease is deleted ends, and the other takes over', async ()
   assert.ok(tower.rung.filter(({ strokes }) => strokes === 2).every(({ by }) => by === 'second'));
 });
 
-test('a replica that shares and one that does not never work together, whichever comes first', async () => {
+test('a sharding and a non-sharding replica never work at the same time', async () => {
   await using fixture = await openFixture(8);
   const { tower, client } = fixture;
   await using alone = await openReplica('alone', tower, { isSharing: false });
@@ -279,7 +279,7 @@ test('a replica that shares and one that does not never work together, whichever
   await next.stop();
 });
 
-test('a leader that is told to stop keeps its lease while its turns finish, and gives it back when it has let go', async () => {
+test('a stopping leader keeps its lease until its reconciles have finished, and then releases it', async () => {
   await using fixture = await openFixture(1);
   const { tower, client } = fixture;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -289,7 +289,7 @@ test('a leader that is told to stop keeps its lease while its turns finish, and 
   const { leadership, mayActAtRelease } = leader;
   await tower.until(() => countOf(tower, 'leaving') === 1);
   const stopped = leader.stop();
-  // Longer than it may act without a renewal.
+  // Longer than the renew deadline.
   for (let renewals = 0; renewals < 16; renewals += 1) await renewal(client);
   assert.ok(leadership.isOwner(), 'what is under way may be finished');
   assert.deepEqual(mayActAtRelease, []);
@@ -301,7 +301,7 @@ test('a leader that is told to stop keeps its lease while its turns finish, and 
   assert.equal(spec?.holderIdentity, '');
 });
 
-test('a turn of a leader that lost its lease takes no further step', async () => {
+test('a reconcile of a leader without a lease executes no further action', async () => {
   await using fixture = await openFixture(1);
   const { tower, client } = fixture;
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -58,21 +58,21 @@ interface Facts {
   readonly plugged: boolean;
 }
 
-/** The world behind the lamps: what is on, what is plugged in, and what happened. */
+/** The system behind the lamps: state, sockets and history. */
 class House {
-  /** Somebody bridged all fuses, which no object tells. */
+  /** All fuses are bridged, which no object shows. */
   bridged = false;
   readonly on = new Set<string>();
-  /** Of those that are looked at from time to time. */
+  /** Lamps with periodic observation. */
   readonly seen = new Set<string>();
   readonly plugged = new Set<string>();
   readonly log: string[] = [];
   atOnce = 0;
   mostAtOnce = 0;
   hold: Promise<void> = Promise.resolve();
-  /** What a look does, until the signal ends it. */
+  /** Body of the read-only action, until the signal aborts it. */
   observe: (signal: AbortSignal) => Promise<void> = () => Promise.resolve();
-  /** Called at the start of every action. */
+  /** Runs at the start of every action. */
   onAction: () => void = () => undefined;
 }
 
@@ -157,9 +157,9 @@ interface Fixture extends AsyncDisposable {
 
 interface FixtureOptions {
   readonly speed?: number;
-  /** These lamps, to be lit, are there before anybody looks after them. */
+  /** Lamps that exist before the controller starts. */
   readonly before?: readonly string[];
-  /** How long actions take. */
+  /** Duration of actions. */
   readonly hold?: Promise<void>;
   readonly log?: Logger;
 }
@@ -224,7 +224,7 @@ function until(lamps: Cache<Lamp>, name: string, holds: (lamp: Lamp | undefined)
 
 const reasonOf = (lamp: Lamp | undefined): string | undefined => lamp?.status?.conditions?.[0]?.reason;
 
-test('a controller finds its objects, acts, says what it did, and rests', async () => {
+test('a controller finds its objects, acts, reports and rests', async () => {
   await using fixture = await openFixture();
   await fixture.client.create(Lamp, { metadata: { name: 'desk' }, spec: { lit: true } });
   await until(fixture.lamps, 'desk', (lamp) => lamp?.status?.phase === 'Bright');
@@ -278,7 +278,7 @@ test('status fields of a retired field manager are taken over, logged once, and 
   assert.equal(logged.filter((line) => line.includes('taken from field manager \\"retired\\"')).length, 1);
 });
 
-test('deletion is finished before the finalizer goes', async () => {
+test('the finalizer is removed after the deletion work is done', async () => {
   await using fixture = await openFixture();
   await fixture.client.create(Lamp, {
     metadata: { name: 'hall', finalizers: ['somebody.else/keeps', finalizer] },
@@ -295,7 +295,7 @@ test('deletion is finished before the finalizer goes', async () => {
   );
 });
 
-test('an error that only a change can cure is told, and not tried again until then', async () => {
+test('a blocked error is reported and retried after a change of the object', async () => {
   await using fixture = await openFixture();
   await fixture.client.create(Lamp, { metadata: { name: 'attic' }, spec: { lit: true, fuse: 'blown' } });
   await until(fixture.lamps, 'attic', (lamp) => reasonOf(lamp) === 'FuseBlown');
@@ -306,7 +306,7 @@ test('an error that only a change can cure is told, and not tried again until th
   assert.equal(fixture.house.log.length, tries + 1);
 });
 
-test('what cures an error need not be seen: it is tried again after a while', async () => {
+test('a blocked error is also retried after a while', async () => {
   await using fixture = await openFixture({ speed: 60 });
   await fixture.client.create(Lamp, { metadata: { name: 'stairs' }, spec: { lit: true, fuse: 'blown' } });
   await until(fixture.lamps, 'stairs', (lamp) => reasonOf(lamp) === 'FuseBlown');
@@ -314,14 +314,14 @@ test('what cures an error need not be seen: it is tried again after a while', as
   await until(fixture.lamps, 'stairs', (lamp) => lamp?.status?.phase === 'Bright');
 });
 
-test('an object that waits says for what, and be it only what its reason means', async () => {
+test('a waiting object has a message, by default the meaning of its reason', async () => {
   await using fixture = await openFixture();
   await fixture.client.create(Lamp, { metadata: { name: 'porch' }, spec: { lit: false } });
   await until(fixture.lamps, 'porch', (lamp) => reasonOf(lamp) === 'NotWanted');
   assert.equal(fixture.lamps.get('porch')?.status?.conditions?.[0]?.message, 'Nobody wants light.');
 });
 
-test('a look decides nothing: what was decided before and is decided again is said once', async () => {
+test('a decision that is repeated after a read-only action is logged once', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   await using fixture = await openFixture({ log });
@@ -337,7 +337,7 @@ test('a look decides nothing: what was decided before and is decided again is sa
   assert.deepEqual(loggedReasons.filter(Boolean), ['NotWanted', 'LightWanted', 'SwitchedOn']);
 });
 
-test('what somebody else did meanwhile counts: after an action the phase is that of the object', async () => {
+test('after an action the phase is read from the object, including concurrent changes', async () => {
   const release = Promise.withResolvers<void>();
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
@@ -353,7 +353,7 @@ test('what somebody else did meanwhile counts: after an action the phase is that
   assert.ok(!lines.some((line) => line.includes('SwitchedOn')), 'the step that another took is not taken again');
 });
 
-test('a wait may ask to be told later, as long as nothing was said of the object', async () => {
+test('a wait may debounce the first status of an object', async () => {
   await using fixture = await openFixture({ speed: 60 });
   const { client, clock, lamps } = fixture;
   await client.create(Lamp, { metadata: { name: 'cellar' }, spec: { lit: false } });
@@ -366,7 +366,7 @@ test('a wait may ask to be told later, as long as nothing was said of the object
   assert.ok(clock.now() - since >= 120_000, `told after ${clock.now() - since} ms`);
 });
 
-test('actions that take long hold up nobody, and stopping waits for them', async () => {
+test('long actions do not block other objects, and a stop waits for them', async () => {
   await using fixture = await openFixture();
   const release = Promise.withResolvers<void>();
   fixture.house.hold = release.promise;
@@ -386,10 +386,10 @@ test('actions that take long hold up nobody, and stopping waits for them', async
   assert.equal((await fixture.client.get(Lamp, { name: 'a' })).status?.phase, 'Bright', 'and told');
 });
 
-test('a newcomer does not wait for all that was there before', async () => {
+test('a new object is not queued behind the initial list', async () => {
   const old = Array.from({ length: 70 }, (_, index) => `old-${index}`);
   const release = Promise.withResolvers<void>();
-  // A second of this clock is longer than the test takes: no action is so long under way that it would not count.
+  // A second of this clock is longer than the test, so that every action counts.
   await using fixture = await openFixture({ speed: 0.001, before: old, hold: release.promise });
   const { house, client, lamps } = fixture;
   const isUnderWay = (count: number) =>
@@ -407,7 +407,7 @@ test('a newcomer does not wait for all that was there before', async () => {
   assert.equal(house.mostAtOnce, 65);
 });
 
-test('turns are counted under the names that dashboards know', async () => {
+test('reconciles are counted in the metrics of controller-runtime', async () => {
   await using fixture = await openFixture();
   await fixture.client.create(Lamp, { metadata: { name: 'stairs' }, spec: { lit: true } });
   await until(fixture.lamps, 'stairs', (lamp) => lamp?.status?.phase === 'Bright');
@@ -423,14 +423,14 @@ test('turns are counted under the names that dashboards know', async () => {
   }
 });
 
-/** How what is broken off says so: as the signal does, or as a client does whose request that was. */
+/** Errors of an aborted action: the signal's reason, or an error of the client. */
 const breaks: Record<string, (reason: unknown) => unknown> = {
   observe: (reason) => reason,
   request: (cause) => new KubeError({ code: 'Timeout', message: 'no answer from the API server', cause }),
 };
 
 for (const [title, broken] of Object.entries(breaks))
-  test(`a ${title} that is broken off because everything ends is no failure: nobody is told of it`, async () => {
+  test(`a ${title} that is aborted by a stop is not reported as a failure`, async () => {
     const lines: string[] = [];
     const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
     await using fixture = await openFixture({ speed: 100, log });
@@ -438,7 +438,7 @@ for (const [title, broken] of Object.entries(breaks))
     let attempts = 0;
     fixture.house.observe = async (signal) => {
       attempts += 1;
-      // From the second failure on it is told.
+      // The second failure is reported.
       if (attempts < 3) throw new OperatorError({ code: 'TooDark', message: 'it is too dark', retry: 'later' });
       await new Promise<never>((_, reject) => {
         signal.addEventListener('abort', () => reject(broken(signal.reason)), { once: true });

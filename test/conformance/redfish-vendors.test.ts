@@ -22,10 +22,10 @@ import { profiles, type Vendor, vendors } from '@metal/simulator/profiles.ts';
 
 const timeoutSignal = () => AbortSignal.timeout(60_000);
 
-/** Requests from nothing to everything a Server's status tells; the budget of the room. */
+/** Budget: requests for everything in the status of a Server. */
 const bringUpBudget = 11;
 
-/** One machine of the vendor, its BMC spoken to, and the URI of its system. */
+/** One machine of the vendor, the connection to its BMC, and the URI of its system. */
 async function openFixture(vendor: Vendor, { https = false, password }: { https?: boolean; password?: string } = {}) {
   const stack = new AsyncDisposableStack();
   const times = { powerOnMs: 10, powerOffMs: 10, bootMs: 10, bmcRestartMs: 10 };
@@ -50,7 +50,7 @@ function bmcOptionsFor(fleet: Fleet, { bmc }: Node, credentials: BmcOptions['cre
 for (const vendor of vendors) {
   const profile = profiles[vendor];
   suite(vendor, { concurrency: true }, () => {
-    test('a bring-up reads everything, and costs few requests where the BMC expands', async () => {
+    test('a bring-up reads everything, with few requests if the BMC supports $expand', async () => {
       await using fixture = await openFixture(vendor);
       const { bmc, node, uri } = fixture;
       const manager = await findManager(bmc);
@@ -70,7 +70,7 @@ for (const vendor of vendors) {
       if (profile.expand) assert.ok(node.bmc.requests.length <= bringUpBudget, routes(node));
     });
 
-    test('one session is used and ended, or none where there are none', async () => {
+    test('one session is used and ended, or none if the BMC has no sessions', async () => {
       await using fixture = await openFixture(vendor);
       const { bmc, node, uri } = fixture;
       for (let attempt = 0; attempt < 10; attempt += 1) await readSystem(bmc, uri);
@@ -87,7 +87,7 @@ for (const vendor of vendors) {
       assert.ok(fixture.node.bmc.openSessions <= 1);
     });
 
-    test('a wrong password is tried once, which locks no account', async () => {
+    test('a wrong password is tried once, so that no account is locked', async () => {
       await using fixture = await openFixture(vendor, { password: 'wrong' });
       const { bmc, node, fleet, uri } = fixture;
       for (let attempt = 0; attempt < 10; attempt += 1)
@@ -96,12 +96,12 @@ for (const vendor of vendors) {
       await readSystem(other, uri);
     });
 
-    test('the certificate of the fleet is trusted by its CA', async () => {
+    test('the certificate of the fleet is verified against its CA', async () => {
       await using fixture = await openFixture(vendor, { https: true });
       assert.equal((await readSystem(fixture.bmc, fixture.uri)).powerState, 'Off');
     });
 
-    test('a machine is switched on, shut down, switched on and forced off', async () => {
+    test('a machine is powered on, shut down, powered on and forced off', async () => {
       await using fixture = await openFixture(vendor);
       const { bmc, node, uri } = fixture;
       for (const [type, power] of [
@@ -130,7 +130,7 @@ for (const vendor of vendors) {
       }
     });
 
-    test('an override that was not used is taken back', async () => {
+    test('an unused boot override is cleared', async () => {
       await using fixture = await openFixture(vendor);
       const { bmc, uri } = fixture;
       await bootFromDiskOnce(bmc, uri);
@@ -139,7 +139,7 @@ for (const vendor of vendors) {
       assert.ok(override.enabled === 'Disabled' || override.target === 'None');
     });
 
-    test('UEFI HTTP boot is set where the BMC offers it, and refused before it is sent where not', async () => {
+    test('UEFI HTTP boot is set if the BMC offers it, and otherwise rejected before a request', async () => {
       await using fixture = await openFixture(vendor);
       const { bmc, uri } = fixture;
       const boot = networkBootOnce(bmc, uri, ['UefiHttp']);
@@ -162,7 +162,7 @@ for (const vendor of vendors) {
       assert.equal(override.target, 'Pxe');
     });
 
-    test('the BIOS is reset at the next start where the BMC offers it, and refused before it is sent where not', async () => {
+    test('the BIOS is reset at the next start if the BMC offers it, and otherwise the reset is rejected before a request', async () => {
       await using fixture = await openFixture(vendor);
       const { bmc, node, uri } = fixture;
       node.machine.biosAttributes = { ...node.machine.biosAttributes, LogicalProc: 'Disabled' };
@@ -181,7 +181,7 @@ for (const vendor of vendors) {
       assert.equal(node.machine.biosAttributes.LogicalProc, 'Enabled');
     });
 
-    test('the locator light is switched on and off', async () => {
+    test('the locator LED is switched on and off', async () => {
       await using fixture = await openFixture(vendor);
       const { bmc, uri } = fixture;
       for (const light of ['Lit', 'Off'] as const) {
@@ -191,7 +191,7 @@ for (const vendor of vendors) {
       }
     });
 
-    test('an account is made, logs in, gets another role and password, and goes', async () => {
+    test('an account is created, logs in, gets another role and password, and is deleted', async () => {
       await using fixture = await openFixture(vendor);
       const { bmc, node, fleet } = fixture;
       await readSystems(bmc);

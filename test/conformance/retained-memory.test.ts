@@ -10,12 +10,12 @@ import { jsonOf, parse, errorFromResponse } from '@metal/redfish/http/parse-resp
 import { RedfishError } from '@metal/redfish/errors.ts';
 import * as z from 'zod';
 
-// What BMCs say is cut before it is kept; V8 holds the whole of a text for the sake of a part that is cut out of it.
+// Text from BMCs is truncated before it is stored; in V8 a substring retains its whole string.
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Bytes of the heap that are held by what is made, for one of many. */
+/** Retained heap bytes per created object. */
 function heldBytes(make: (index: number) => unknown): number {
   const count = 200;
   make(-1);
@@ -52,7 +52,7 @@ const rows: [title: string, textOf: (text: string) => string, read: (text: strin
 ];
 
 for (const [title, textOf, read] of rows) {
-  test(`${title} of 48 kB is quoted in an error that holds a tenth of it at most`, () => {
+  test(`${title} of 48 kB is quoted in an error that retains at most a tenth of it`, () => {
     const make = (index: number): unknown => errorOf(read, textOf(`${index} ${long}`));
     assert.ok(make(0) instanceof RedfishError);
     const bytes = heldBytes(make);
@@ -60,7 +60,7 @@ for (const [title, textOf, read] of rows) {
   });
 }
 
-/** The text is an argument: what a function has around it is held by the stacks of its errors. */
+/** The text is an argument, because the stack of an error retains the scope of its function. */
 function errorOf(read: (text: string) => unknown, text: string): unknown {
   try {
     return read(text);
@@ -69,7 +69,7 @@ function errorOf(read: (text: string) => unknown, text: string): unknown {
   }
 }
 
-test('of an event of 150 kB a tenth is kept at most, however long its words are and wherever they are cut', () => {
+test('at most a tenth of an event of 150 kB is retained, wherever its text is truncated', () => {
   const sets = new AlertLabelSets();
   const bytes = heldBytes((index) => {
     const event = {
@@ -82,7 +82,7 @@ test('of an event of 150 kB a tenth is kept at most, however long its words are 
   assert.ok(bytes < 15_000, `${bytes} bytes`);
 });
 
-test('of a reading of 200 kB a tenth is kept at most', () => {
+test('at most a tenth of a reading of 200 kB is retained', () => {
   using readings = new Readings(fakeClock());
   const bytes = heldBytes((index) => {
     const text = `${index}${long}`;

@@ -15,7 +15,7 @@ after(async () => (await cluster)[Symbol.asyncDispose]());
 
 type Reconcile = Parameters<typeof bmcUserActions.dropSuperseded>[0];
 
-/** Accounts whose password was changed a moment ago: each has a new BMCSecret, and one that was replaced. */
+/** Accounts with a recent password change: each has a new and a replaced BMCSecret. */
 async function openRotation(accounts: number) {
   const { kubeconfigPath } = await cluster;
   const metrics = new Registry();
@@ -29,7 +29,7 @@ async function openRotation(accounts: number) {
         metadata: { name: `user-${index}` },
         spec: { userName: 'ada', roleID: 'Operator', bmcSecretRef: { name: metadata.name } },
       });
-      // This is all of a turn that is looked at.
+      // The action needs nothing else of a reconcile.
       return { object, facts: { superseded: [replaced] }, context: { client, secretsInUse } } as unknown as Reconcile;
     }),
   );
@@ -37,7 +37,7 @@ async function openRotation(accounts: number) {
     client,
     secretsInUse,
     reconciles,
-    /** How often the fleet was listed. */
+    /** Number of lists of the BMCs. */
     lists: async (): Promise<number> =>
       (await metrics.getSingleMetric('kube_client_requests_total')?.get())?.values.find(
         ({ labels: { verb, resource } }) => verb === 'list' && resource === 'bmcs',
@@ -63,14 +63,14 @@ const createBmc = (client: KubeClient, secret: string): Promise<BMC> =>
     },
   });
 
-test('accounts that are rotated together drop what was replaced after one list of the BMCs', async () => {
+test('accounts that are rotated together delete the replaced BMCSecrets after one list of the BMCs', async () => {
   await using rotation = await openRotation(20);
   await Promise.all(rotation.reconciles.map((reconcile) => bmcUserActions.dropSuperseded(reconcile)));
   assert.equal((await rotation.secrets()).filter((name) => !name.startsWith('new-')).length, 0);
   assert.equal(await rotation.lists(), 1);
 });
 
-test('a BMCSecret that a BMC has begun to name stays, whatever was known before', async () => {
+test('a BMCSecret that a BMC refers to by now is kept', async () => {
   await using rotation = await openRotation(2);
   const { client, secretsInUse, reconciles } = rotation;
   assert.deepEqual([...(await secretsInUse.names())], []);
@@ -83,7 +83,7 @@ test('a BMCSecret that a BMC has begun to name stays, whatever was known before'
   assert.deepEqual(await rotation.secrets(), ['new-0', 'new-1', 'replaced-1']);
 });
 
-test('a BMCSecret that its account was given back stays', async () => {
+test('a BMCSecret that its account refers to again is kept', async () => {
   await using rotation = await openRotation(1);
   const { client, reconciles } = rotation;
   await client.mergePatch(BMCUser, { name: 'user-0' }, { spec: { bmcSecretRef: { name: 'replaced-0' } } });

@@ -7,11 +7,11 @@ const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);
 
 for (let seed = firstSeed; seed < firstSeed + seedCount; seed += 10) {
   const last = Math.min(seed + 9, firstSeed + seedCount - 1);
-  test(`whatever befalls replicas, no two act on one key, and in the end each key has one (seeds ${seed} to ${last})`, async () => {
+  test(`no two replicas act on one key under faults, and in the end each key has an owner (seeds ${seed} to ${last})`, async () => {
     for (let one = seed; one <= last; one += 1) {
       const simulation = new MembershipSimulation(one);
       await simulation.live(180_000);
-      // Pauses and cuts end, leases of the dead run out.
+      // Pauses and network faults end, and leases of killed replicas expire.
       await simulation.live(90_000, { isQuiet: true });
       assert.deepEqual(simulation.breaches, [], `seed ${one}`);
       assert.deepEqual(simulation.orphans, [], `seed ${one}: keys on which nobody acts`);

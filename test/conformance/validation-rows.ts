@@ -9,7 +9,7 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import type { Kind } from '@metal/kube/kinds/kind.ts';
 
-/** An object, a change to it if that is what counts, and the words of the refusal if it is refused. */
+/** An object, an optional change to it, and the message if the last request is rejected. */
 export interface Row {
   readonly title: string;
   readonly kind: Kind;

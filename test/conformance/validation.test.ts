@@ -23,7 +23,7 @@ suite('a real API server', () => {
   });
   after(() => api[Symbol.asyncDispose]());
 
-  test('takes every CRD without a complaint about its schema or names', async () => {
+  test('accepts every CRD without a violation in its schema or names', async () => {
     const { items } = await api.client.list(CustomResourceDefinition);
     const violations = items.flatMap((crd) =>
       conditionsOf(crd)
@@ -37,7 +37,7 @@ suite('a real API server', () => {
 
   for (const [index, row] of rows.entries()) test(row.title, () => checkRow(row, `row-${index}`));
 
-  test('fills in what v0.7.0 read of an object without a spec, and refuses none', async () => {
+  test('fills in the defaults of v0.7.0 for an object without a spec', async () => {
     const unspecified = kinds.filter(
       (kind) =>
         kind !== ServerReadinessRule &&
@@ -47,7 +47,7 @@ suite('a real API server', () => {
     for (const kind of unspecified) {
       const { message, object } = await api.create(kind, 'unspecified', {});
       assert.equal(message, '', kind.kind);
-      // What these require has no zero value that they take.
+      // The required fields of these reject the zero value.
       if (kind !== Endpoint && kind !== IPXEBootConfig) assert.notEqual(object.spec, undefined, kind.kind);
     }
   });
@@ -63,7 +63,7 @@ suite('a real API server', () => {
     });
   });
 
-  test('warns everybody who uses a deprecated kind, in the words of v0.7.0', async () => {
+  test('warns about a deprecated kind with the text of v0.7.0', async () => {
     const endpoint = await api.create(Endpoint, 'warned', { spec: {} });
     assert.match(
       endpoint.warnings.join(),
@@ -86,7 +86,7 @@ suite('a real API server', () => {
     );
   });
 
-  test('lets two programs each apply conditions of their own', async () => {
+  test('allows two programs to apply their own conditions', async () => {
     await api.create(Server, 'shared', server());
     for (const type of ['Ready', 'Healthy']) {
       const condition = { type, status: 'True', reason: 'R', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
@@ -127,7 +127,7 @@ suite('a real API server', () => {
     assert.deepEqual([byStatus.object.spec, byStatus.object.status], [claim().spec, { phase: 'Bound' }]);
   });
 
-  /** Creates the object, then makes the change, if any; the last answer is the one that counts. */
+  /** Creates the object and makes the optional change; returns the last response. */
   async function checkRow({ kind, object, change, expectedError }: Row, name: string): Promise<void> {
     const created = await api.create(kind, name, object);
     if (change === undefined) return assertResponse(created, expectedError);
@@ -138,7 +138,7 @@ suite('a real API server', () => {
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** Something in every section, and sizes beyond 32 bits. */
+/** A report with every section, and sizes beyond 32 bits. */
 const wholeReport = {
   timestamp: '2026-01-01T00:00:00Z',
   systemInfo: { systemInformation: { manufacturer: 'Dell Inc.' } },

@@ -11,18 +11,18 @@ const line = (fields: { stage?: string; verb: string; user?: string; resource?: 
   return JSON.stringify({ stage, verb, user: { username: user }, objectRef, requestURI: '/version?timeout=32s' });
 };
 
-test('a request is told by verb, resource and subresource', () => {
+test('a request is named by verb, resource and subresource', () => {
   const request = requestIn(line({ verb: 'patch', resource: 'servers', subresource: 'status' }));
   assert.deepEqual(request, { user: 'operator', verb: 'patch', resource: 'servers/status' });
   assert.equal(requestIn(line({ verb: 'get' }))?.resource, '/version');
 });
 
-test('a watch counts once, when it begins', () => {
+test('a watch counts once, at its start', () => {
   assert.equal(requestIn(line({ verb: 'watch', resource: 'bmcs', stage: 'ResponseComplete' })), undefined);
   assert.equal(requestIn(line({ verb: 'watch', resource: 'bmcs', stage: 'ResponseStarted' }))?.verb, 'watch');
 });
 
-test('lines are counted once for their user, also when one is read in two parts', async (t) => {
+test('each line counts once for its user, also if it is read in two parts', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'bench-audit-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const path = join(directory, 'audit.log');
@@ -35,7 +35,7 @@ test('lines are counted once for their user, also when one is read in two parts'
   assert.deepEqual(await log.requestsOf('nobody'), new Map());
 });
 
-test('a log of any size is read in pieces, and lines count once for those who ask at the same time', async (t) => {
+test('a log is read in chunks, and lines count once for concurrent callers', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'bench-audit-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const path = join(directory, 'audit.log');

@@ -4,7 +4,7 @@ import { StringDecoder } from 'node:string_decoder';
 import * as z from 'zod';
 import { type Counts, sumOf } from '../counts.ts';
 
-/** Whoever is in this group is counted, one by one. */
+/** The requests of users in this group are counted by user. */
 export const measuredGroup = 'bench:measured';
 
 const policy = {
@@ -14,10 +14,10 @@ const policy = {
   rules: [{ level: 'Metadata', userGroups: [measuredGroup] }, { level: 'None' }],
 };
 
-/** Lumberjack begins a new file at 100 MB unless it is told otherwise. */
+/** Lumberjack rotates the file at 100 MB by default. */
 const mostMegabytes = 100_000;
 
-/** A bring-up of thousands of servers writes more than fits into one string. */
+/** The log of thousands of servers is larger than the maximum string length. */
 const usualBytesAtOnce = 16 * 1_048_576;
 
 const requestShape = z.object({
@@ -32,13 +32,13 @@ const requestShape = z.object({
 export interface AuditedRequest {
   readonly user: string;
   readonly verb: string;
-  /** `servers`, `servers/status`, or the path of what is no resource. */
+  /** `servers`, `servers/status`, or the path of a non-resource request. */
   readonly resource: string;
 }
 
 /**
  * Reads one line of an audit log.
- * @returns undefined for the second line about a watch: that it began is told, and later that it ended.
+ * @returns undefined for the second line of a watch: its start and its end are logged.
  */
 export function requestIn(line: string): AuditedRequest | undefined {
   const { stage, verb, user, objectRef, requestURI } = requestShape.parse(JSON.parse(line));
@@ -47,7 +47,7 @@ export function requestIn(line: string): AuditedRequest | undefined {
   return { user: user.username, verb, resource: subresource === undefined ? resource : `${resource}/${subresource}` };
 }
 
-/** What the API server itself says about who asked for what: exact, and the same for every operator. */
+/** Requests by user from the audit log of the API server: exact, and the same for every operator. */
 export class AuditLog {
   readonly #path: string;
   readonly #bytesAtOnce: number;
@@ -69,7 +69,7 @@ export class AuditLog {
     return [
       `--audit-policy-file=${policyPath}`,
       `--audit-log-path=${join(directory, 'audit.log')}`,
-      // A line is there before the client has its answer.
+      // A line is written before the client has its response.
       '--audit-log-mode=blocking',
       `--audit-log-maxsize=${mostMegabytes}`,
     ];
@@ -85,13 +85,13 @@ export class AuditLog {
     return new Map(this.#byUser.get(user));
   }
 
-  /** Requests of all users that are counted. */
+  /** Requests of all counted users. */
   async requests(): Promise<Counts> {
     await this.#readOn();
     return sumOf(this.#byUser.values());
   }
 
-  /** One after the other, or lines would count twice. */
+  /** In sequence, otherwise lines would count twice. */
   #readOn(): Promise<void> {
     this.#reading = this.#reading.then(() => this.#readToEnd());
     return this.#reading;

@@ -11,7 +11,7 @@ const connection = (id: number, node: string): JournalConnection => ({
   to: { address: '127.20.0.1', port: 8_000 },
 });
 
-/** Tells of these pages one after the other; the kernel knows who is behind the port of each connection. */
+/** A journal with these pages in turn, and processes by local port. */
 function trafficOf(pages: readonly Partial<JournalPage>[], pidByPort: Readonly<Record<number, number>>): BmcTraffic {
   const left = [...pages];
   const holders: typeof holdersOf = (connections) =>
@@ -22,7 +22,7 @@ function trafficOf(pages: readonly Partial<JournalPage>[], pidByPort: Readonly<R
   return new BmcTraffic({ readJournal, pids: () => [10, 20], holders });
 }
 
-test('requests belong to the process behind their connection, also when they come on a later page', async () => {
+test('requests belong to the process of their connection, also on a later page', async () => {
   const traffic = trafficOf(
     [
       { connections: [connection(1, 'a')], events: [[1, 1, 'arrived']] },
@@ -43,7 +43,7 @@ test('requests belong to the process behind their connection, also when they com
   assert.equal(traffic.undecided, 0);
 });
 
-test('a connection that nobody is found behind is counted, and what came over it is nobody’s', async () => {
+test('a connection without a known process is counted, and its requests have no owner', async () => {
   const page: Partial<JournalPage> = {
     connections: [connection(1, 'a'), connection(2, 'a')],
     events: [
@@ -60,7 +60,7 @@ test('a connection that nobody is found behind is counted, and what came over it
   assert.equal(traffic.ownershipIntervals.ownerOf('a'), 10);
 });
 
-test('the BMCs of a process that was killed are left alone until another one asks them', async () => {
+test('the BMCs of a killed process have no owner until another process requests them', async () => {
   const traffic = trafficOf(
     [
       {
@@ -78,8 +78,8 @@ test('the BMCs of a process that was killed are left alone until another one ask
   traffic.markEnded(10, 100);
   await traffic.poll();
   assert.deepEqual(traffic.takeoverFrom(10), { afterMs: new Map([['a', 800]]), abandoned: ['b'] });
-  assert.deepEqual([...traffic.ownershipIntervals.shared], [], 'its request was still under way, and it was gone');
+  assert.deepEqual([...traffic.ownershipIntervals.shared], [], 'the request in flight of a killed process is ignored');
 });
 
-test('a journal that lost something is not believed', () =>
+test('a journal with lost entries is an error', () =>
   assert.rejects(trafficOf([{ lost: 3 }], {}).poll(), /lost 3 moments/));

@@ -3,35 +3,35 @@ import { OwnershipIntervals, type Takeover, takeoverFrom } from '@metal/testenv/
 import { holdersOf } from '@metal/process/connection-holders.ts';
 import type { JournalConnection, JournalPage } from '@metal/simulator/journal.ts';
 
-/** An operator closes a connection that nobody uses after ten seconds: until then the kernel knows whose it is. */
+/** An operator closes idle connections after ten seconds; until then their process can be found. */
 const defaultPollIntervalMs = 1_000;
 
 export interface BmcTrafficOptions {
-  /** What the fleet has written since it was last asked. */
+  /** Journal of the fleet since the last call. */
   readonly readJournal: () => Promise<JournalPage>;
-  /** Those that live. */
+  /** Processes that are running. */
   readonly pids: () => Iterable<number>;
   readonly holders?: typeof holdersOf;
-  /** Pause between two looks; a second, unless a fleet is so small that all is over by then. */
+  /** Interval between two polls. Default: one second. */
   readonly pollIntervalMs?: number;
 }
 
 /**
- * Which process talks to which BMC. The fleet says over which connection a request came, the kernel whose that is; it is
- * asked for all new connections together, now and then, since one question costs as much as a thousand.
+ * Owners of BMCs by process. The journal of the fleet has the connection of each request, procfs its process. New connections are
+ * looked up together at each poll, because one lookup costs as much as a thousand.
  *
- *     fleet ──journal──► connections, requests ──► Reigns ──► shared at once, takeover
+ *     fleet ──journal──► connections, requests ──► intervals ──► shared at once, takeover
  *     /proc ───────────► their processes ─────────────┘
  */
 export class BmcTraffic implements AsyncDisposable {
   /**
-   * Connections so far, and those that nobody could be found behind, since they were closed before a look: those of a first
-   * question to a BMC live for no longer than that. What came over these belongs to nobody.
+   * Number of connections, and of those without a known process, because they were closed before a poll, as the first connection to
+   * a BMC often is. Requests on these have no owner.
    */
   readonly connections = { all: 0, unattributed: 0 };
   readonly requests = { all: 0, unattributed: 0 };
   readonly ownershipIntervals = new OwnershipIntervals((pid, at) => at < (this.#endedAt.get(pid) ?? Infinity));
-  /** The same with everyone unknown as a process of its own: BMCs where one asked at the same time as anybody. */
+  /** The same with each unknown connection as a separate process: an upper limit of shared BMCs. */
   readonly #possibleIntervals = new OwnershipIntervals((pid, at) => at < (this.#endedAt.get(pid) ?? Infinity));
   readonly #options: BmcTrafficOptions;
   readonly #endedAt = new Map<number, number>();
@@ -40,27 +40,27 @@ export class BmcTraffic implements AsyncDisposable {
   #polling: Promise<void> = Promise.resolve();
   #following: Promise<void> = Promise.resolve();
 
-  /** Use `follow` for what goes on by itself. */
+  /** Use `follow` for periodic polls. */
   constructor(options: BmcTrafficOptions) {
     this.#options = options;
   }
 
-  /** Looks now, and again and again until it is disposed. */
+  /** Polls now and periodically until it is disposed. */
   static async follow(options: BmcTrafficOptions): Promise<BmcTraffic> {
     const traffic = new BmcTraffic(options);
     await traffic.poll();
-    // What fails here fails every look that comes after, and those are waited for.
+    // An error here recurs at the next poll, which the caller awaits.
     traffic.#following = traffic.#pollUntilDisposed().catch(() => undefined);
     return traffic;
   }
 
-  /** Reads what there is to know by now. */
+  /** Reads the journal and the processes. */
   poll(): Promise<void> {
     this.#polling = this.#polling.then(() => this.#read());
     return this.#polling;
   }
 
-  /** Resolves when the condition holds, which is looked at after each look, or when time is up. */
+  /** Resolves when the condition holds, checked after each poll, or when the time is up. */
   async until(holds: () => boolean, withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
     for (;;) {
@@ -70,17 +70,17 @@ export class BmcTraffic implements AsyncDisposable {
     }
   }
 
-  /** BMCs that somebody unknown asked while another connection waited for an answer: whether they were shared nobody can tell. */
+  /** BMCs with a request of an unknown process during one of another connection: sharing is undecided. */
   get undecided(): number {
     return this.#possibleIntervals.shared.difference(this.ownershipIntervals.shared).size;
   }
 
-  /** From that moment on, milliseconds since the Unix epoch, it waits for no answer, and its connections are not looked for. */
+  /** Ends a process at a time (milliseconds since the Unix epoch): its requests in flight and its connections are ignored. */
   markEnded(pid: number, at: number): void {
     this.#endedAt.set(pid, at);
   }
 
-  /** How long its BMCs were left alone; of one that `ended` was told about. */
+  /** Time without an owner of the BMCs of an ended process. */
   takeoverFrom(pid: number): Takeover {
     return takeoverFrom(this.ownershipIntervals, pid, this.#endedAt.get(pid) ?? Infinity);
   }
@@ -104,7 +104,7 @@ export class BmcTraffic implements AsyncDisposable {
 
   async #read(): Promise<void> {
     const { connections, events, lost } = await this.#options.readJournal();
-    if (lost > 0) throw new Error(`the fleet's journal lost ${lost} moments: expected to be read every second`);
+    if (lost > 0) throw new Error(`the journal of the fleet lost ${lost} entries: expected a poll every second`);
     this.#recordHolders(connections);
     for (const [at, connection, event] of events) {
       const { bmc = '', pid } = this.#holderOf.get(connection) ?? {};

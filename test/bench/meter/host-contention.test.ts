@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hostProcessIn } from './host-contention.ts';
 
-test('a program is known by its path, the fleet by the script that node runs', () => {
+test('a program is identified by its path, the fleet by the script of node', () => {
   assert.equal(hostProcessIn(['/cache/etcd', '--name=x']), 'etcd');
   const fleet = '/a/tools/simulator/bin/../src/main.ts';
   assert.equal(
@@ -11,7 +11,7 @@ test('a program is known by its path, the fleet by the script that node runs', (
   );
 });
 
-test('neither an operator nor the shell around a program is counted as a neighbour', () => {
+test('neither an operator nor the shell of a program is counted as host contention', () => {
   assert.equal(hostProcessIn(['/a/.bin/node', '/a/services/all-in-one/bin/../src/main.ts']), undefined);
   assert.equal(hostProcessIn(['/bin/sh', '-c', 'supervise', 'etcd', '', '/cache/etcd']), undefined);
 });

@@ -2,14 +2,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, normalize } from 'node:path';
 import { ProcessUsage } from '@metal/process/process-usage.ts';
 
-/** Who else needs the processors while an operator is measured. */
+/** Other processes that use the processors during a measurement. */
 export const hostProcesses = ['kube-apiserver', 'etcd', 'kube-controller-manager', 'metal-fleet', 'bench'] as const;
 export type HostProcess = (typeof hostProcesses)[number];
 
-/** Processor time so far of those that were found; another process of the same name elsewhere is none of ours. */
+/** Processor time so far of the known processes. Unrelated processes of the same name are ignored. */
 export type HostProcessUsage = ReadonlyMap<HostProcess, number>;
 
-/** What this process and the programs that it has started have used, the operators excepted. */
+/** Processor time of this process and its programs, without the operators. */
 export class HostContention {
   readonly #members: ReadonlyMap<HostProcess, ProcessUsage>;
 
@@ -17,7 +17,7 @@ export class HostContention {
     this.#members = members;
   }
 
-  /** Finds them once: they live as long as the control plane and the fleet. */
+  /** Finds the processes once: they live as long as the control plane and the fleet. */
   static async find(pid = process.pid): Promise<HostContention> {
     const members = new Map<HostProcess, ProcessUsage>([['bench', new ProcessUsage(pid)]]);
     for (const descendant of await descendantsOf(pid)) {
@@ -33,7 +33,7 @@ export class HostContention {
   }
 }
 
-/** Of a program, or of the script that the interpreter before it runs; a shell that supervises one is not taken for it. */
+/** Name of the program, or of the script of an interpreter; a supervising shell is ignored. */
 export function hostProcessIn(commandLine: readonly string[]): HostProcess | undefined {
   const [program = '', ...parameters] = commandLine;
   const script = basename(program) === 'node' ? parameters.find((parameter) => !parameter.startsWith('-')) : undefined;
@@ -45,12 +45,12 @@ async function descendantsOf(pid: number): Promise<number[]> {
   const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const parents = new Map(await Promise.all(processes.map(async (each) => [each, await parentOf(each)] as const)));
   const found = [pid];
-  // It grows while it is read: children come after their parents.
+  // The list grows during the iteration: children follow their parents.
   for (const parent of found) found.push(...processes.filter((each) => parents.get(each) === parent));
   return found.slice(1);
 }
 
-/** Undefined of a process that is gone by now. */
+/** Undefined for an ended process. */
 async function parentOf(pid: number): Promise<number | undefined> {
   const [, fields = ''] = (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')).split(') ');
   return fields === '' ? undefined : Number(fields.split(' ')[1]);

@@ -21,21 +21,21 @@ test('lines of level error and above are counted, and one line of each message i
   assert.deepEqual(examples, ['{"level":50,"msg":"request failed","client":"a"}', '{"level":60,"msg":"over"}']);
 });
 
-test('what was told once is not told again', () => {
+test('a message that was reported is not reported again', () => {
   const errors = errorsIn({ level: 50, msg: 'request failed' });
   errors.take();
   assert.deepEqual(errors.take(), { count: 0, examples: [] });
 });
 
-test('levels may have the names of another logger', () =>
+test('levels of zap are recognised by name', () =>
   assert.equal(errorsIn({ level: 'info' }, { level: 'error' }, { level: 'fatal' }).take().count, 2));
 
-test('a log without levels has no number of errors, rather than none', () => {
+test('the number of errors in a log without levels is unknown, not zero', () => {
   assert.equal(errorsIn('2026-01-01 ERROR no JSON', '{"msg":"no level"}').take().count, undefined);
   assert.equal(errorsIn().take().count, undefined);
 });
 
-test('however much is written, little is kept', () => {
+test('the number of kept lines is limited', () => {
   const errors = errorsIn(
     ...Array.from({ length: 5_000 }, (_, index) => ({ level: 50, msg: `${index} ${'x'.repeat(1_000)}` })),
   );

@@ -3,7 +3,7 @@ import * as z from 'zod';
 const mostExamples = 5;
 const mostCharacters = 400;
 
-/** Of pino, and by name of zap. */
+/** Levels of pino, and level names of zap. */
 const leastLevel = 50;
 const names = new Set(['error', 'dpanic', 'panic', 'fatal']);
 
@@ -13,13 +13,13 @@ const lineShape = z.object({
 });
 
 export interface ErrorsInLog {
-  /** Lines of level error or above; undefined when nobody wrote lines that tell their level. */
+  /** Number of lines of level error or above; undefined without lines with a level. */
   readonly count: number | undefined;
-  /** The first lines with different messages, cut where they are long. */
+  /** The first lines with different messages, truncated. */
   readonly examples: readonly string[];
 }
 
-/** Lines of level error or above that operators write; however many there are, only a few are kept. */
+/** Counts lines of level error or above of operators, and keeps a few of them. */
 export class LogErrors {
   #count = 0;
   #hasLevels = false;
@@ -36,7 +36,7 @@ export class LogErrors {
       this.#examples.set(msg, line.length > mostCharacters ? `${line.slice(0, mostCharacters)}…` : line);
   }
 
-  /** What was written since this was last asked. */
+  /** Lines since the last call. */
   take(): ErrorsInLog {
     const taken = { count: this.#hasLevels ? this.#count : undefined, examples: [...this.#examples.values()] };
     this.#count = 0;

@@ -23,7 +23,7 @@ interface Reading {
   readonly eventLoopP99Seconds: number | undefined;
 }
 
-/** What was spent between two moments. */
+/** Costs between two moments. */
 export interface Spent {
   readonly apiRequests: Counts;
   readonly redfishRequests: Counts;
@@ -34,11 +34,11 @@ export interface MeterParts {
   readonly audit: AuditLog;
   readonly fleet: FleetProcess;
   readonly hostContention: HostContention;
-  /** Those that run at the moment. */
+  /** Operators that are running. */
   readonly operators: () => readonly MeasuredOperator[];
 }
 
-/** Reads what the operators have spent: from the API server, the fleet, the kernel and, where they serve them, their metrics. */
+/** Reads the costs of the operators from the API server, the fleet, the kernel and their metrics, if served. */
 export class Meter implements Disposable {
   readonly #parts: MeterParts;
   #memory: MemorySamples | undefined;
@@ -47,7 +47,7 @@ export class Meter implements Disposable {
     this.#parts = parts;
   }
 
-  /** Begins to measure; what it returns tells what was spent since, also per server, of so many. */
+  /** Starts a measurement; the returned function yields the costs since then, also per server. */
   async start(servers: number): Promise<() => Promise<Spent>> {
     for (const { pid } of this.#parts.operators()) await new ProcessUsage(pid).forgetPeak();
     const before = await this.#read();
@@ -60,7 +60,7 @@ export class Meter implements Disposable {
     };
   }
 
-  /** Ends what was begun and not asked for. */
+  /** Ends unfinished measurements. */
   [Symbol.dispose](): void {
     this.#memory?.[Symbol.dispose]();
   }
@@ -96,7 +96,7 @@ export class Meter implements Disposable {
     const cpu = await Promise.all(
       operators.map(async ({ pid }) => [pid, await new ProcessUsage(pid).cpuSeconds()] as const),
     );
-    // Of several replicas the first is asked: it is the one that works. Reading the page resets the delay of the event loop.
+    // Reads the first of several replicas, which is the leader. Reading the page resets the event loop delay.
     const page = operators[0] && (await MetricsPage.read(operators[0].replicaConfig.ports.metricsPort));
     return {
       apiRequests: await audit.requests(),

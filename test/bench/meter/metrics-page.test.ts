@@ -14,7 +14,7 @@ nodejs_eventloop_lag_p99_seconds 0.0123
 nodejs_eventloop_lag_p99_seconds_other 7
 `);
 
-test('a value is read under its whole name', () => {
+test('a value is read by its full name', () => {
   assert.equal(page.value('nodejs_eventloop_lag_p99_seconds'), 0.0123);
   assert.equal(page.value('nodejs_eventloop_lag'), undefined);
 });
@@ -38,5 +38,5 @@ for (const [percent, expected] of bounds)
   test(`${percent} per cent lie below a bound of the histogram`, () =>
     assert.equal(boundOf(percent, new Map(), page.buckets('lag')), expected));
 
-test('nothing new between two pages has no bound', () =>
+test('two equal pages have no percentile', () =>
   assert.equal(boundOf(99, page.buckets('lag'), page.buckets('lag')), undefined));

@@ -6,7 +6,7 @@ interface Sample {
 /** Cumulative counts of a histogram, by upper bound in ascending order. */
 export type Buckets = ReadonlyMap<number, number>;
 
-/** A page of metrics as Prometheus reads it. */
+/** A page of metrics in the Prometheus format. */
 export class MetricsPage {
   readonly #text: string;
 
@@ -14,7 +14,7 @@ export class MetricsPage {
     this.#text = text;
   }
 
-  /** Undefined when nobody serves one, or it does not say. */
+  /** Undefined without a page or without this value. */
   static async read(port: string): Promise<MetricsPage | undefined> {
     const signal = AbortSignal.timeout(10_000);
     const response = await fetch(`http://127.0.0.1:${port}/metrics`, { signal }).catch(() => undefined);
@@ -25,7 +25,7 @@ export class MetricsPage {
     return this.#samples(name)[0]?.value;
   }
 
-  /** Those of all labels together. */
+  /** Sum over all labels. */
   buckets(name: string): Buckets {
     const counts = new Map<number, number>();
     for (const { labels, value } of this.#samples(`${name}_bucket`)) {
@@ -45,7 +45,7 @@ export class MetricsPage {
   }
 }
 
-/** The upper bound below which so many per cent of what came between two pages lie; undefined when nothing came. */
+/** Upper bound of the percentile of observations between two pages; undefined without observations. */
 export function boundOf(percent: number, earlier: Buckets, now: Buckets): number | undefined {
   const added = [...now].map(([bound, count]) => [bound, count - (earlier.get(bound) ?? 0)] as const);
   const all = added.at(-1)?.[1] ?? 0;

@@ -7,11 +7,11 @@ cpu0 50 1 25 400 10 1 2 12 5 0
 intr 12345 0 0
 `;
 
-test('the line of all processors is read, without what is counted twice', () => {
+test('the total of all processors is read, without values that are counted twice', () => {
   assert.deepEqual(timesIn(stat), { total: 1_000, idle: 820, stolen: 24 });
 });
 
-test('what was stolen is told in per cent of what the processors could have done', () => {
+test('stolen time is a percentage of the total time', () => {
   const before = { total: 1_000, idle: 800, stolen: 10 };
   assert.deepEqual(processorFigures(before, { total: 1_200, idle: 850, stolen: 40 }), {
     idlePercent: 25,
@@ -20,7 +20,7 @@ test('what was stolen is told in per cent of what the processors could have done
   assert.deepEqual(processorFigures(before, before), { idlePercent: undefined, stolenPercent: undefined });
 });
 
-test('this machine tells it', async () => {
+test('the processor times of this machine are read', async () => {
   const { total, idle } = await processorTimes();
   assert.ok(total > idle && idle > 0, `${total} ticks, ${idle} of them idle`);
 });

@@ -24,7 +24,7 @@ const rows: [string, string][] = [
 for (const [template, expected] of rows)
   test(`"${template}" becomes a command line of the shell`, () => assert.equal(filledIn(template, values), expected));
 
-test('an unknown word in braces is named, with those that there are', () =>
+test('an unknown word in braces is reported with the known words', () =>
   assert.throws(
     () => filledIn('manager {kubeConfig}', values),
     /found \{kubeConfig\}.*expected some of \{kubeconfig\}/,

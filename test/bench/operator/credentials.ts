@@ -5,14 +5,14 @@ import { parse } from 'yaml';
 import * as z from 'zod';
 import { measuredGroup } from '../meter/audit-log.ts';
 
-/** Replicas that can be told apart. */
+/** Users of replicas. */
 const mostReplicas = 16;
 
 const kubeconfig = z.object({ clusters: z.array(z.object({ name: z.string(), cluster: z.unknown() })).min(1) });
 
 /**
- * A user for each replica, known by a token, as in a cluster: a client certificate is verified anew with each request, which
- * is a twelfth of what the API server does then.
+ * One user per replica, authenticated by a token as in a cluster: a client certificate is verified at each request, which costs a
+ * twelfth of the processor time of the API server.
  */
 export class Credentials {
   readonly #directory: string;

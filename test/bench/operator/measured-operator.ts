@@ -3,7 +3,7 @@ import { type LaunchedOperator, launchOperator, startOperatorProcess } from '@me
 import { filledIn, inShell, type Placeholder } from './command-line.ts';
 import type { OperatorFlagSet } from './operator-flag-sets.ts';
 
-/** Which operator is measured, and how it is told its world. */
+/** The operator to measure, with its flags. */
 export interface OperatorChoice {
   /** A command line; words in braces are filled in. */
   readonly command: string;
@@ -11,7 +11,7 @@ export interface OperatorChoice {
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
-/** Ports of one replica; a restart finds them as they were. */
+/** Ports of one replica, the same after a restart. */
 export type Ports = Readonly<Record<'registryPort' | 'metricsPort' | 'healthPort' | 'eventPort' | 'bootPort', string>>;
 
 export async function freePorts(): Promise<Ports> {
@@ -21,7 +21,7 @@ export async function freePorts(): Promise<Ports> {
   return { registryPort, metricsPort, healthPort: await port(), eventPort: await port(), bootPort: await port() };
 }
 
-/** A place for a replica, which can be started there again. */
+/** User and ports of a replica, for starts and restarts. */
 export interface ReplicaConfig {
   /** Requests are counted by it. */
   readonly user: string;
@@ -33,20 +33,20 @@ export interface MeasuredOperatorOptions {
   readonly replicaConfig: ReplicaConfig;
   readonly paths: Readonly<Record<Exclude<Placeholder, keyof Ports | 'kubeconfig'>, string>>;
   readonly moreFlags: readonly string[];
-  /** Of one that does not say that it is ready: resolves when it is seen to work. */
+  /** For an operator without a readiness log line: resolves when its requests show that it works. */
   readonly untilWorking: (signal: AbortSignal) => Promise<void>;
-  /** Hears what it says. */
+  /** Receives its log lines. */
   readonly onLine: (line: string) => void;
 }
 
-/** An operator whose costs are counted. */
+/** A measured operator. */
 export interface MeasuredOperator extends LaunchedOperator {
   readonly replicaConfig: ReplicaConfig;
   /** From the start of its process until its caches were warm. */
   readonly warmAfterSeconds: number;
 }
 
-/** Starts an operator and waits until it is ready. @throws Error with the end of what it said when it ends before. */
+/** Starts an operator and waits until it is ready. @throws Error with the end of its log if it ends before. */
 export async function startMeasured(
   choice: OperatorChoice,
   options: MeasuredOperatorOptions,

@@ -1,11 +1,11 @@
-/** How a kind of operator is told its world, and what of it has to be stood in for. */
+/** Flags of an operator implementation, and the parts that the bench must stub. */
 export interface OperatorFlagSet {
   readonly summary: string;
   /** Added to the command; the words in braces are those of `--operator`. */
   readonly flags: readonly string[];
-  /** Says `running` when its caches are warm, boots machines, and waits for them to say that they have booted. */
+  /** Logs `running` when its caches are warm, boots machines, and waits for their boot reports. */
   readonly isOurs: boolean;
-  /** Of the leader election, until others may take the lease. */
+  /** Lease duration of the leader election. */
   readonly leaseSeconds: number;
 }
 
@@ -32,7 +32,7 @@ export const operatorFlagSets = {
       '--boot-images={bootImages}',
       '--health-probe-bind-address=0',
       '--cleanup-disks=Metadata',
-      // How many are erased at once is a wish of sites, not what an operator can do.
+      // The number of concurrent cleanups is a site policy, not a limit of the operator.
       '--cleanup-at-once={servers}',
       '--cleanup-per-hour={servers}',
     ],
@@ -52,7 +52,7 @@ export const operatorFlagSets = {
     isOurs: false,
     leaseSeconds: 15,
   },
-  none: { summary: 'none: the command says it all', flags: [], isOurs: false, leaseSeconds: 15 },
+  none: { summary: 'none: the command has all flags', flags: [], isOurs: false, leaseSeconds: 15 },
 } as const satisfies Record<string, OperatorFlagSet>;
 
 export type OperatorFlagSetName = keyof typeof operatorFlagSets;

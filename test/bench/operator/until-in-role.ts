@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { since } from '../counts.ts';
 import type { AuditLog } from '../meter/audit-log.ts';
 
-/** What an operator asks for when it can begin to work, and when it waits until the lease is free. */
+/** Requests of an operator that starts to work, or that waits for the lease. */
 const firstRequests = {
   worker: ['watch endpoints', 'watch bmcs', 'watch servers'],
   follower: ['get leases'],
@@ -10,7 +10,7 @@ const firstRequests = {
 export type Role = keyof typeof firstRequests;
 const pollIntervalMs = 50;
 
-/** Tells, from what it asks the API server for from now on, when an operator has taken up its role. */
+/** Resolves when the requests of an operator show that it leads or waits. */
 export async function untilInRole(
   audit: AuditLog,
   user: string,

@@ -21,7 +21,7 @@ const profile: CpuProfile = {
   timeDeltas: [5_000, 1_000, 2_000, 2_000, 3_000, 500, 250],
 };
 
-test('time is told by function, file and room, and idling is no work', () => {
+test('time is summed by function, file and module, without idle time', () => {
   const { wallMs, busyMs, garbageMs, byFunction, byFile, byModule } = summaryOfCpu(profile, root);
   assert.deepEqual([wallMs, busyMs, garbageMs], [13.75, 8.75, 1]);
   assert.deepEqual(byFunction[0], ['decide packages/kube/src/controller/reconcile-loop.ts:10', 4]);

@@ -12,12 +12,12 @@ export const cpuProfileShape = z.object({
 export type CpuProfile = z.output<typeof cpuProfileShape>;
 type Frame = z.output<typeof frameShape>;
 
-/** Milliseconds in which something ran itself, by name; the heaviest first. */
+/** Self time in milliseconds, by name, sorted by time. */
 export type SelfTimes = readonly (readonly [name: string, milliseconds: number])[];
 
 export interface CpuSummary {
   readonly wallMs: number;
-  /** The main thread did something, whatever it was. */
+  /** Time in which the main thread was not idle. */
   readonly busyMs: number;
   readonly garbageMs: number;
   readonly byFunction: SelfTimes;
@@ -28,7 +28,7 @@ export interface CpuSummary {
 const idle = '(idle)';
 const garbageCollector = '(garbage collector)';
 
-/** What the main thread spent its time on. @param root URL of the folder that files are named from. */
+/** Summary of the main thread. @param root URL of the folder that file names are relative to. */
 export function summaryOfCpu({ nodes, samples, timeDeltas }: CpuProfile, root: string): CpuSummary {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
   const spent = samples.flatMap((id, index) => {
@@ -59,7 +59,7 @@ function functionOf({ functionName, url, lineNumber }: Frame, root: string): str
   return url === '' ? name : `${name} ${fileOf(url, root)}:${lineNumber + 1}`;
 }
 
-/** A folder that has rules of its own about imports, a library, or Node itself. */
+/** A folder of the project, a library, or Node. */
 function moduleOf({ url, functionName }: Frame, root: string): string {
   if (url === '') return functionName.startsWith('(') ? functionName : 'node: native';
   if (url.startsWith('node:')) return 'node';

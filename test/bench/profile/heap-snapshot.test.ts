@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { constructorsIn } from './heap-snapshot.ts';
 
-test('objects are told by their constructors, and all texts together', () => {
+test('objects are summed by constructor, and all strings together', () => {
   const fields = ['type', 'name', 'id', 'self_size'];
   const snapshot = {
     meta: { node_fields: fields, node_types: [['object', 'string', 'concatenated string'], 'string'] },

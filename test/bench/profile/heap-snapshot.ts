@@ -4,7 +4,7 @@ const headShape = z.object({
   snapshot: z.object({
     meta: z.object({
       node_fields: z.array(z.string()),
-      // Of the first field the names of its values; of others a word.
+      // The first field has the names of its values, other fields a type name.
       node_types: z.tuple([z.array(z.string())]).rest(z.unknown()),
     }),
   }),
@@ -15,11 +15,11 @@ const headShape = z.object({
 export interface Constructor {
   readonly name: string;
   readonly count: number;
-  /** Of the objects themselves, not of what they hold. */
+  /** Shallow size. */
   readonly bytes: number;
 }
 
-/** What a heap is made of, the biggest first. @param text of a .heapsnapshot */
+/** Heap contents, sorted by size. @param text Contents of a .heapsnapshot file. */
 export function constructorsIn(text: string): Constructor[] {
   const { snapshot, nodes, strings } = headShape.parse(JSON.parse(text));
   const { node_fields: fields, node_types: types } = snapshot.meta;
@@ -36,7 +36,7 @@ export function constructorsIn(text: string): Constructor[] {
   return [...found].map(([name, sum]) => ({ name, ...sum })).toSorted((one, other) => other.bytes - one.bytes);
 }
 
-/** What has no constructor is told by what it is, as browsers do. */
+/** An object without a constructor is named by its type, as in browsers. */
 function constructorOf(type: string, name: string): string {
   if (type === 'object' || type === 'native') return name.slice(0, 60);
   if (type.includes('string')) return '(string)';

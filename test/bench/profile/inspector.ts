@@ -8,21 +8,21 @@ const responseShape = z.object({
   error: z.object({ message: z.string() }).optional(),
 });
 
-/** For `NODE_OPTIONS`: a process that is started with it says on stderr where its inspector listens. */
+/** For `NODE_OPTIONS`: the process prints the URL of its inspector to stderr. */
 export const inspectorOption = '--inspect=127.0.0.1:0';
 
-/** Where the inspector of a process listens, by what it said. @throws Error when it did not. */
+/** URL of the inspector in the output of a process. @throws Error without one. */
 export function inspectorUrlIn(log: readonly string[]): string {
   const url = log
     .map((line) => /Debugger listening on (ws:\/\/\S+)/.exec(line)?.[1])
     .find((each) => each !== undefined);
   if (url !== undefined) return url;
   throw new Error(
-    'expected "Debugger listening on ws://…" in what the operator said; only one that runs in Node says it',
+    'expected "Debugger listening on ws://…" in the output of the operator; only Node programs can be profiled',
   );
 }
 
-/** A conversation with the inspector of a Node process, which does not know that it is watched. */
+/** A session with the inspector of a Node process. */
 export class Inspector implements Disposable {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
@@ -46,7 +46,7 @@ export class Inspector implements Disposable {
 
   send(method: string, params: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
     if (this.#socket.readyState !== WebSocket.OPEN)
-      return Promise.reject(new Error('the inspector hung up: its process has ended'));
+      return Promise.reject(new Error('the inspector closed the connection: its process has ended'));
     this.#lastId += 1;
     const response = Promise.withResolvers<unknown>();
     this.#waiting.set(this.#lastId, response);
@@ -54,7 +54,7 @@ export class Inspector implements Disposable {
     return response.promise;
   }
 
-  /** One listener for each event; the latest one. */
+  /** Sets the listener of an event; a later one replaces it. */
   on(event: string, listener: (params: unknown) => void): void {
     this.#listeners.set(event, listener);
   }
@@ -73,7 +73,8 @@ export class Inspector implements Disposable {
   }
 
   #end(): void {
-    for (const { reject } of this.#waiting.values()) reject(new Error('the inspector hung up before it answered'));
+    for (const { reject } of this.#waiting.values())
+      reject(new Error('the inspector closed the connection before it answered'));
     this.#waiting.clear();
   }
 }

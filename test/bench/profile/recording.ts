@@ -6,7 +6,7 @@ const samplingMicroseconds = 500;
 const profileResponse = z.object({ profile: z.unknown() });
 const chunkShape = z.object({ chunk: z.string() });
 
-/** Records what the main thread does while the work goes on. @returns the profile as V8 gives it, and as it is read here. */
+/** Records a CPU profile during the work. @returns the profile of V8, as text and parsed. */
 export async function recordCpu<T>(
   inspector: Inspector,
   work: () => Promise<T>,
@@ -19,7 +19,7 @@ export async function recordCpu<T>(
   return { result, profile: cpuProfileShape.parse(profile), text: JSON.stringify(profile) };
 }
 
-/** Everything that is reachable, garbage collected before. The process stands still meanwhile. */
+/** A heap snapshot after a garbage collection. The process is paused meanwhile. */
 export async function takeHeapSnapshot(inspector: Inspector): Promise<string> {
   const chunks: string[] = [];
   inspector.on('HeapProfiler.addHeapSnapshotChunk', (params) => void chunks.push(chunkShape.parse(params).chunk));

@@ -13,7 +13,7 @@ export interface ProfileReport {
   readonly files: readonly string[];
 }
 
-/** For people: what was heaviest. The files hold the rest, for Chrome's developer tools and other readers. */
+/** Text summary of the largest items. The files have the details, for Chrome's developer tools. */
 export function summaryText({ title, cpu, constructors, figures, files }: ProfileReport): string {
   const { wallMs, busyMs, garbageMs } = cpu;
   const share = (part: number, whole: number) => `${((part / whole) * 100).toFixed(1)} %`;

@@ -5,13 +5,13 @@ import { isAtRest, measureLoad, uuidOf } from './measure-load.ts';
 import type { Outcome, Scenario } from './scenario.ts';
 
 interface BringUpOptions {
-  /** All, if left out. */
+  /** Default: all. */
   readonly plugged?: readonly FleetNode[];
-  /** All that are plugged in, if left out. */
+  /** Default: all connected ones. */
   readonly expected?: readonly FleetNode[];
 }
 
-/** From Endpoints that are all created at once until the expected servers are Available and off. */
+/** From the concurrent creation of Endpoints until the expected servers are Available and off. */
 export function measureBringUp(stage: Stage, options: BringUpOptions = {}): Promise<Outcome> {
   const { plugged = stage.nodes } = options;
   const { expected = plugged } = options;
@@ -41,14 +41,14 @@ export const bringUp: Scenario = {
 };
 
 /**
- * Whether a look that comes half a second after a change of power was asked for sees it, where it takes half a second, is
- * chance, and the next look comes a second later.
+ * A power change takes half a second, and so does the first poll after it: whether this poll observes the change is random, and the
+ * next poll follows a second later.
  */
 const tries = 3;
 
 export const oneServer: Scenario = {
   name: 'one-server',
-  summary: 'the same with one server, which nobody keeps waiting: the quickest of three, one after another',
+  summary: 'the same with a single server: the fastest of three runs in sequence',
   needs: [],
   startState: 'unplugged',
   endState: 'available',

@@ -21,7 +21,7 @@ export const claimStorm: Scenario = {
     }),
 };
 
-/** One claim for each server; any server will do. */
+/** One claim for each server, without a selector. */
 export async function claimAll(stage: Stage): Promise<void> {
   await Promise.all(stage.nodes.map((_, index) => claim(stage, `claim-${index}`)));
 }
@@ -29,7 +29,7 @@ export async function claimAll(stage: Stage): Promise<void> {
 const claim = (stage: Stage, name: string): Promise<ServerClaim> =>
   stage.client.create(ServerClaim, { metadata: { name, namespace }, spec: { power: 'On', image: 'bench/os' } });
 
-/** Only ours tells that a system has booted; elsewhere it is on for the claim, and that is all. */
+/** Only the operator of this checkout reports a boot; for others, power on for the claim counts. */
 function hasBooted({ operatorChoice }: Stage, server: Server): boolean {
   if (operatorChoice.flagSet.isOurs) return readyReasonOf(server) === 'ClaimServed';
   return server.status?.state === 'Reserved' && server.status.powerState === 'On';

@@ -6,15 +6,15 @@ import type { Stage } from '../stage.ts';
 import { measureBringUp } from './bring-up.ts';
 import type { Outcome, Scenario } from './scenario.ts';
 
-/** Of a hundred BMCs, one of each at least. */
+/** Per hundred BMCs, at least one of each. */
 const percentOfEach = 5;
 const slowMs = 5_000;
-/** More are no other weather. */
+/** Upper limit: more degraded BMCs do not change the result. */
 const mostPerRound = 1_000;
 
 /**
- * One fleet after the other, in calm and in weather by turns: what else the machine has to do counts for both. The first is
- * to warm up, and counts for neither.
+ * Alternates healthy and degraded fleets, so that other load on the machine affects both. The first fleet is a warm-up and is
+ * ignored.
  */
 const rounds = ['warm-up', 'healthy', 'degraded-fleet', 'healthy', 'degraded-fleet'] as const;
 
@@ -44,7 +44,7 @@ export const degradedFleet: Scenario = {
   },
 };
 
-/** What was asked for is that of the last round. */
+/** The requests are those of the last round. */
 function compareRounds(
   healthySeconds: Outcome['seconds'],
   degradedSeconds: Outcome['seconds'],
@@ -61,7 +61,7 @@ function compareRounds(
   };
 }
 
-/** Half of those that it returns hang, half are slow, and stay so. */
+/** Makes half of the returned BMCs hang and half slow, permanently. */
 async function degradeNodes(stage: Stage, nodes: readonly FleetNode[]): Promise<readonly FleetNode[]> {
   const each = Math.max(1, Math.round((nodes.length * percentOfEach) / 100));
   const degradedNodes = pickBySeed(nodes, 2 * each, stage.seed);

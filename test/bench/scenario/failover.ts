@@ -13,7 +13,7 @@ const timeoutMs = 120_000;
  */
 export const failover: Scenario = {
   name: 'failover',
-  summary: 'of two replicas the one that holds the lease is killed: until the other one acts on a new Endpoint',
+  summary: 'the leader of two replicas is killed, until the other one acts on a new Endpoint',
   needs: [],
   startState: 'unplugged',
   endState: 'available',

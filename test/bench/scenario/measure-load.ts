@@ -5,22 +5,22 @@ import type { Stage } from '../stage.ts';
 import type { Outcome } from './scenario.ts';
 
 /**
- * Nothing for so long, and a scenario has failed: the slowest operator looks again every two minutes, and where many do the
- * same in step, the first is there when most of the time is over.
+ * Timeout without an arrival: the slowest operator polls every two minutes, and if many servers progress in step, the first one
+ * arrives late.
  */
 const timeoutMsFor = (servers: number): number => 300_000 + 60 * servers;
 
 export interface LoadOptions {
-  /** What is waited for, for people. */
+  /** Title of the awaited state. */
   readonly title: string;
   readonly expected: readonly string[];
-  /** Tells who is there, now and later. */
+  /** Reports arrivals, present and future ones. */
   readonly follow: (arrive: (name: string) => void) => Disposable;
-  /** Sets it all going. */
+  /** Starts the load. */
   readonly start: () => Promise<void>;
 }
 
-/** Measures from the moment it begins until everybody is there: the times of each, and what the operator spent. */
+/** Measures from the start until all have arrived: the time of each, and the costs of the operator. */
 export async function measureLoad(stage: Stage, { title, expected, follow, start }: LoadOptions): Promise<Outcome> {
   const spent = await stage.meter.start(expected.length);
   const arrivals = new Arrivals(expected);
@@ -40,7 +40,7 @@ export async function measureLoad(stage: Stage, { title, expected, follow, start
 
 export const uuidOf = ({ spec }: Server): string => spec.systemUUID.toLowerCase();
 
-/** Nobody holds it, and it is off. */
+/** Without a claim, and off. */
 export const isAtRest = ({ status }: Server): boolean => status?.state === 'Available' && status.powerState === 'Off';
 
 export const readyReasonOf = ({ status }: Server): string | undefined =>

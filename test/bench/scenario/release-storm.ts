@@ -5,15 +5,15 @@ import type { ScenarioContext, Scenario } from './scenario.ts';
 
 export const releaseStorm: Scenario = {
   name: 'release-storm',
-  summary: 'all claims are deleted at once, until their servers are clean, Available and off',
+  summary: 'all claims are deleted at once, until their servers are cleaned up, Available and off',
   needs: [],
   startState: 'claimed',
   endState: 'available',
   run: async (stage, { measured }) => {
     const outcome = await measureLoad(stage, {
-      title: 'servers given back',
+      title: 'servers released',
       expected: stage.nodes.map(({ systemUUID }) => systemUUID),
-      // A server that is free has no claim: that its status says so already means nothing.
+      // An available server has no claim; its status may be from before the release.
       follow: (arrive) =>
         stage.onServer(
           (server) => isAtRest(server) && server.spec.serverClaimRef === undefined && arrive(uuidOf(server)),
@@ -27,7 +27,7 @@ export const releaseStorm: Scenario = {
   },
 };
 
-/** Of one process in a row: after a restart it is another one, which has less to remember. */
+/** Only without a restart in between: a new process has less memory. */
 function beyondClaims({ peakMiB }: Figures, measured: ScenarioContext['measured']): Figures {
   const before = measured('claim-storm')?.figures.peakMiB;
   if (before === undefined || peakMiB === undefined || measured('restart') !== undefined) return {};

@@ -6,7 +6,7 @@ import { isWrite } from '../meter/audit-log.ts';
 import { untilStable } from './until-stable.ts';
 import type { Scenario } from './scenario.ts';
 
-/** What comes later is the steady state. */
+/** Later writes belong to the steady state. */
 const mostWatchedSeconds = 30;
 
 export const restart: Scenario = {

@@ -1,38 +1,38 @@
 import type { Measurement, ScenarioName } from '../measurement.ts';
 import type { Stage } from '../stage.ts';
 
-/** How all servers of a stage stand: nobody knows of them, they wait for claims, or each has booted for one. */
+/** State of all servers of a stage: unknown, available, or booted for a claim. */
 export type FleetState = 'unplugged' | 'available' | 'claimed';
 
-/** What a scenario reads beside its stage. */
+/** Parameters of a scenario. */
 export interface ScenarioContext {
-  /** Of steady state. */
+  /** Duration of the steady state. */
   readonly steadySeconds: number;
-  /** Of the scenarios that it needs. */
+  /** Results of its prerequisites. */
   readonly measured: (name: ScenarioName) => Measurement | undefined;
 }
 
-/** One thing that is measured: how the fleet stands before and after, and what happens between. */
+/** A scenario: state of the fleet before and after, and the load in between. */
 export interface Scenario {
   readonly name: ScenarioName;
-  /** One line for people. */
+  /** One line of text. */
   readonly summary: string;
-  /** What else has to be measured before, since figures are told against it. */
+  /** Scenarios whose figures are the reference of this one. */
   readonly needs: readonly ScenarioName[];
   readonly startState: FleetState;
   readonly endState: FleetState;
-  /** Set, when it plays on a stage of its own; the figures of others are not touched by what it breaks. */
+  /** Set for a scenario with a separate stage, so that its faults do not affect others. */
   readonly ownStage?: {
-    /** By how many were asked for. */
+    /** Number of servers, from the requested number. */
     readonly servers?: (requested: number) => number;
-    /** Beside those that were asked for. */
+    /** Additional flags. */
     readonly moreServers?: number;
     readonly operatorFlags?: readonly string[];
   };
-  /** Not every operator can play it. */
+  /** Whether the operator supports it. */
   readonly onlyWhenNamed?: true;
   run(stage: Stage, context: ScenarioContext): Promise<Pick<Measurement, Exclude<keyof Measurement, 'scenario'>>>;
 }
 
-/** What a scenario measured, without its name. */
+/** Result of a scenario, without its name. */
 export type Outcome = Awaited<ReturnType<Scenario['run']>>;

@@ -8,7 +8,7 @@ import { shards } from './shards.ts';
 import { steady } from './steady.ts';
 import { degradedFleet } from './degraded-fleet.ts';
 
-/** In the order in which they run: each finds the fleet as the one before left it, as far as that is possible. */
+/** In the order of execution: each starts with the fleet of the previous one if possible. */
 export const scenarios: readonly Scenario[] = [
   oneServer,
   bringUp,

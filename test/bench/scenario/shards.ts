@@ -7,22 +7,22 @@ import { measureBringUp } from './bring-up.ts';
 import type { Scenario } from './scenario.ts';
 import { untilStable } from './until-stable.ts';
 
-/** Beside the one that every stage has. */
+/** Additional replicas of the stage. */
 const moreReplicas = 2;
 const timeoutMs = 120_000;
 const mostViolationsLogged = 3;
-/** A look costs by the size of the fleet, and a small one is soon at rest. */
+/** The cost of a poll depends on the fleet size, and a small fleet is stable soon. */
 const pollIntervalPerServerMs = 5;
 const mostPollIntervalMs = 1_000;
 
 /**
- *     three replicas ── bring-up: how even they write ── all at rest ── one is killed ── until others ask all its BMCs
- *     └── all the time: whether a BMC hears two at once
+ *     three replicas ── bring-up: how even they write ── all at rest ── one is killed ── until others request all its BMCs
+ *     └── throughout: BMCs with requests of two replicas at once
  */
 export const shards: Scenario = {
   name: 'shards',
   summary:
-    'a bring-up that three replicas share: how evenly, whether two ask one BMC at once, and how long the BMCs of one that is killed are left alone',
+    'a bring-up with three replicas: distribution of writes, BMCs with two owners, and takeover time after a kill',
   needs: [],
   startState: 'unplugged',
   endState: 'available',
@@ -46,17 +46,17 @@ export const shards: Scenario = {
   },
 };
 
-/** The longest time until another replica asks a BMC that the killed one was the last to ask; undefined when it had none. */
+/** The longest time until another replica requests a BMC of the killed one; undefined if it had none. */
 async function takeoverAfterKill(stage: Stage, traffic: BmcTraffic): Promise<number | undefined> {
   const victim = stage.operators.at(-1);
   if (victim === undefined) throw new Error('expected operators on the stage, found none; open the stage anew');
-  // Its connections are nobody's when it is gone.
+  // Its connections have no process after its end.
   await traffic.poll();
   traffic.markEnded(victim.pid, Date.now());
   await stage.endOperator(victim, 'kill');
   const takeover = () => traffic.takeoverFrom(victim.pid);
   await stage.progress.during(
-    'BMCs of the killed replica asked by others',
+    'BMCs of the killed replica taken over',
     () => `${takeover().afterMs.size} of ${takeover().afterMs.size + takeover().abandoned.length}`,
     () =>
       Promise.race([traffic.until(() => takeover().abandoned.length === 0, timeoutMs), stage.failWhenOperatorExits()]),
@@ -67,7 +67,7 @@ async function takeoverAfterKill(stage: Stage, traffic: BmcTraffic): Promise<num
       `nobody has asked ${abandoned.length} BMCs within ${timeoutMs / 1_000} s: ${abandoned.slice(0, 3).join(', ')}`,
     );
   if (afterMs.size > 0) return Math.max(...afterMs.values()) / 1_000;
-  stage.progress.log('the killed replica was the last to ask no BMC: no takeover is measured; take more servers');
+  stage.progress.log('the killed replica owned no BMC, so no takeover is measured; use more servers');
   return undefined;
 }
 
@@ -88,7 +88,7 @@ function figuresOf(
   };
 }
 
-/** How much more the busiest replica wrote than each would in equal parts. */
+/** Excess of the writes of the busiest replica over an equal share. */
 async function unevennessOf({ audit, operators }: Stage): Promise<number> {
   const writes = await Promise.all(
     operators.map(async ({ replicaConfig }) => total(await audit.requestsOf(replicaConfig.user), isWrite)),

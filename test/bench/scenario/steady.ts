@@ -5,7 +5,7 @@ import type { Scenario } from './scenario.ts';
 
 export const steady: Scenario = {
   name: 'steady',
-  summary: 'nobody asks for anything: what the operator does by itself with all servers at rest',
+  summary: 'no requests by users: background activity of the operator with all servers at rest',
   needs: [],
   startState: 'available',
   endState: 'available',
@@ -28,7 +28,7 @@ export const steady: Scenario = {
   },
 };
 
-/** Per minute what was counted, of a processor what was used. */
+/** Counts per minute, and processor use. */
 const rates = (
   { apiWritesPerServer = 0, redfishPerServer = 0, cpuSeconds = 0 }: Figures,
   minutes: number,

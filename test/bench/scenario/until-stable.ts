@@ -5,10 +5,10 @@ import type { Stage } from '../stage.ts';
 
 const stableAfterMs = 3_000;
 const pollIntervalMs = 250;
-/** A fleet that never comes to rest is measured as it is: that is a figure too. */
+/** A fleet that never becomes stable is measured nevertheless. */
 const timeoutMs = 60_000;
 
-/** Resolves when the operators have neither written nor asked a BMC for a while, at the latest after a minute. */
+/** Resolves when the operators have sent no writes and no BMC requests for a while, at the latest after a minute. */
 export async function untilStable(stage: Stage): Promise<void> {
   const startedAt = performance.now();
   let last = { count: -1, at: startedAt };
