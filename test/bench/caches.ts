@@ -25,7 +25,7 @@ function sizes(text: string): number[] {
 
 const command = new Command('make bench-caches')
   .description(
-    'What it costs a process to know a fleet, and nothing else: the caches of the operator at fleets of growing size.\n' +
+    'Measures the cost of the caches of the operator for fleets of growing size.\n' +
       'Every second server is claimed. Writing 10 000 servers takes some four minutes.',
   )
   .option('--servers <counts>', 'fleet sizes, measured in sequence', sizes, [100, 1_000])

@@ -48,32 +48,31 @@ const listed = (rows: readonly (readonly [string, string])[]): string => {
 };
 
 const help = `
-An operator works on a real Kubernetes API and simulated servers; each of the three is a process of its own. What it asked
-of the API server comes from the API server's audit log, what it asked of BMCs from the fleet, processor time and memory
-from the kernel: the same for every operator, which knows nothing of being measured. API writes are creates, updates,
-patches, applies and deletes, events included; those of leases are left out, since the clock makes them.
+Runs an operator against a Kubernetes API and simulated servers, each in a separate process. API requests come from the audit
+log of the API server, BMC requests from the fleet, processor time and memory from the kernel: the measurement is the same for
+every operator. API writes are creates, updates, patches, applies and deletes, including events, without leases.
 
-With several replicas, whose request a BMC gets is told by the connection: the kernel is asked once a second. Connections that were
-closed by then are of an unknown replica; how many requests came over these is told.
+With several replicas, the kernel is polled once a second for the process of each BMC connection. Requests on connections that
+were closed before a poll belong to an unknown replica; their share is reported.
 
 Scenarios:
 ${listed(scenarios.map(({ name, summary }) => [name, summary]))}
 
-Another operator: --operator takes a command of the shell, which may begin with assignments, and these words in braces:
+Another operator: --operator takes a shell command, optionally with leading assignments, and these words in braces:
 ${listed(Object.entries(placeholders).map(([name, text]) => [`{${name}}`, text]))}
---operator-flags adds flags to it:
+--operator-flags adds a set of flags:
 ${listed(operatorFlagSetNames.map((name) => [name, operatorFlagSets[name].summary]))}
-Where the operator is not ours, its machines run a probe out of their firmware whenever they boot from the network, which
-reports without a token, and every ServerBootConfiguration is set to Ready for it.
+For another operator, the firmware of the machines runs a probe at each network boot, which reports without a token, and a stub
+sets every ServerBootConfiguration to Ready.
 
 Examples:
-  make bench                                                     what the budgets are about
+  make bench                                                     the default: all budgets
   make bench ARGS="--servers 1000"
   make bench ARGS="--scenarios bring-up -o json" | jq '.scenarios[].figures'
   make bench ARGS="--operator-flags ours --operator ../before/node_modules/.bin/metal-operator"
   make bench ARGS="--operator-flags v0.7.0 --operator 'ENABLE_WEBHOOKS=false /tmp/manager --leader-elect=false'"
 
-Exit codes: 0 every budget is met, 1 one is missed (the last lines say which), 2 wrong usage, 3 nothing was measured.`;
+Exit codes: 0 all budgets are met, 1 a budget is missed (see the last lines), 2 wrong usage, 3 nothing was measured.`;
 
 /** A command with the options about the fleet and the operator. */
 export const fleetOptions = (name: string, description: string, servers: number): Command =>

@@ -16,7 +16,7 @@ export interface Report {
 export function tableOf({ conditions, measurements, budgetResults }: Report): string {
   const head = Object.entries(conditions).map(([name, value]) => `${name} ${value}`);
   const failures = missed(budgetResults).map((result) => `missed  ${formatResult(result)}\n`);
-  const end = failures.length === 0 ? [budgetResults.length === 0 ? '' : 'every budget is met\n'] : failures;
+  const end = failures.length === 0 ? [budgetResults.length === 0 ? '' : 'all budgets are met\n'] : failures;
   return [`${head.join(', ')}\n`, ...measurements.map((each) => sectionOf(each, budgetResults)), end.join('')].join(
     '\n',
   );

@@ -1,9 +1,9 @@
-/** What templates compute with: texts, numbers, lists and maps; undefined is what is not set. */
+/** A value in a template: string, number, list or map; undefined if not set. */
 export type Value = unknown;
 
-/** Every function of templates. Those that Go lacks are named and ordered as in sprig, which Helm made known. */
+/** All template functions. Those that Go lacks have the names and parameter order of sprig, as in Helm. */
 export const functions = {
-  /** `index .Labels "key"`; a key that is missing gives nothing, as in Go. */
+  /** `index .Labels "key"`; empty for a missing key, as in Go. */
   index: (container, ...keys) => keys.reduce<Value>((inner, key) => memberOf(inner, textOf(key)), container),
   len: (value) => sizeOf(value),
   printf: (format, ...values) => formatted(textOf(format), values),
@@ -21,13 +21,13 @@ export const functions = {
 
 export type FunctionName = keyof typeof functions;
 
-/** Truth as Go sees it: nothing, zero, and whatever is empty are false. */
+/** Truth as in Go: unset, zero and empty values are false. */
 export function isTrue(value: Value): boolean {
   if (typeof value === 'object' && value !== null) return sizeOf(value) > 0;
   return value !== undefined && value !== null && value !== false && value !== 0 && value !== '';
 }
 
-/** @throws TypeError for a list or map: what Go prints for them is of no use in a document. */
+/** @throws TypeError for a list or map, because Go's output for them is of no use in a document. */
 export function textOf(value: Value): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
@@ -35,7 +35,7 @@ export function textOf(value: Value): string {
   throw new TypeError('a list or map cannot be printed; choose a member, or range over it');
 }
 
-/** Undefined where there is no such member. */
+/** Undefined for a missing member. */
 export function memberOf(container: Value, name: string): Value {
   if (typeof container !== 'object' || container === null) return undefined;
   return Object.hasOwn(container, name) ? Reflect.get(container, name) : undefined;
@@ -44,10 +44,10 @@ export function memberOf(container: Value, name: string): Value {
 function sizeOf(value: Value): number {
   if (typeof value === 'string' || Array.isArray(value)) return value.length;
   if (typeof value === 'object' && value !== null) return Object.keys(value).length;
-  throw new TypeError('only texts, lists and maps have a length');
+  throw new TypeError('only strings, lists and maps have a length');
 }
 
-/** Nothing and the empty text are the same: a field of v0.7.0 that is not set prints as nothing. */
+/** Unset and empty are the same, because an unset field of v0.7.0 prints as empty. */
 const same = (one: Value, other: Value): boolean => one === other || textOf(one) === textOf(other);
 
 function formatted(format: string, values: readonly Value[]): string {
@@ -58,8 +58,8 @@ function formatted(format: string, values: readonly Value[]): string {
     const value = left.shift();
     if (letter === 's' || letter === 'v' || letter === 'd') return textOf(value);
     if (letter === 'q') return JSON.stringify(textOf(value));
-    throw new TypeError(`printf does not understand ${verb}; it knows %s, %v, %d, %q and %%`);
+    throw new TypeError(`printf does not support ${verb}; expected %s, %v, %d, %q and %%`);
   });
-  if (left.length > 0) throw new TypeError(`printf has ${left.length} values too many`);
+  if (left.length > 0) throw new TypeError(`printf has ${left.length} extra values`);
   return text;
 }

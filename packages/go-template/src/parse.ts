@@ -13,7 +13,7 @@ export interface Command {
   readonly call: string | undefined;
   readonly operands: readonly Operand[];
 }
-/** Each command is given the result of the one before as its last argument. */
+/** Each command gets the result of the previous one as its last argument. */
 export type Pipeline = readonly Command[];
 
 export type Statement =
@@ -24,12 +24,12 @@ export type Statement =
 interface PipelineAction {
   readonly pipeline: Pipeline;
   readonly line: number;
-  /** The inside of the action, for messages. */
+  /** Text of the action, for messages. */
   readonly body: string;
 }
 
 interface Branches {
-  /** Of `range $key, $value := …`; the last is the value. */
+  /** Variables of `range $key, $value := …`; the last one is the value. */
   readonly variables: readonly string[];
   readonly inner: readonly Statement[];
   readonly otherwise: readonly Statement[];
@@ -37,11 +37,11 @@ interface Branches {
 
 const unsupported = new Set(['define', 'template', 'block', 'break', 'continue']);
 
-/** @throws TemplateError naming line and construct. */
+/** @throws TemplateError with line and construct. */
 export function parse(template: string): readonly Statement[] {
   const parser = new Parser(piecesOf(template));
   const { statements, ended } = parser.statements(new Set(['$']));
-  if (ended !== undefined) throw new TemplateError(ended.line, `{{ ${ended.body} }} belongs to nothing`);
+  if (ended !== undefined) throw new TemplateError(ended.line, `{{ ${ended.body} }} has no matching block`);
   return statements;
 }
 
@@ -102,12 +102,12 @@ class Parser {
     const inside = new Set([...known, ...variables]);
     const pipeline = pipelineOf(rest, { body, line, known });
     const { statements: inner, ended } = this.statements(inside);
-    if (ended === undefined) throw new TemplateError(line, `{{ ${body} }} is never ended; expected {{ end }}`);
+    if (ended === undefined) throw new TemplateError(line, `{{ ${body} }} is not closed; expected {{ end }}`);
     const otherwise = ended.keyword === 'end' ? [] : this.#otherwise(kind, ended, known);
     return { kind, pipeline, line, body, variables, inner, otherwise };
   }
 
-  /** After `else`, or `else if …`, which stands for a block of its own without an `end`. */
+  /** After `else`, or `else if …`, which is a block without an `end` of its own. */
   #otherwise(kind: string, { tokens, body, line }: End, known: ReadonlySet<string>): readonly Statement[] {
     const [first, ...rest] = tokens;
     if (first !== undefined) {
@@ -120,7 +120,7 @@ class Parser {
     }
     const { statements, ended } = this.statements(known);
     if (ended?.keyword === 'end') return statements;
-    throw new TemplateError(line, `{{ ${body} }} is never ended; expected {{ end }}`);
+    throw new TemplateError(line, `{{ ${body} }} is not closed; expected {{ end }}`);
   }
 }
 
@@ -144,7 +144,7 @@ function declared(
 interface Place {
   readonly body: string;
   readonly line: number;
-  /** Variables that are declared here. */
+  /** Variables in scope. */
   readonly known: ReadonlySet<string>;
 }
 
@@ -152,7 +152,7 @@ function pipelineOf(tokens: readonly Token[], place: Place): Pipeline {
   const reader = new PipelineReader(tokens, place);
   const pipeline = reader.pipeline();
   if (reader.isDone) return pipeline;
-  throw new TemplateError(place.line, `{{ ${place.body} }}: there is a ) without its (`);
+  throw new TemplateError(place.line, `{{ ${place.body} }}: found ) without (`);
 }
 
 class PipelineReader {
@@ -182,9 +182,9 @@ class PipelineReader {
     if (call !== undefined) this.#at += 1;
     const operands: Operand[] = [];
     for (let operand = this.#operand(); operand !== undefined; operand = this.#operand()) operands.push(operand);
-    if (call === undefined && operands.length === 0) throw this.#error('a value is missing');
+    if (call === undefined && operands.length === 0) throw this.#error('expected a value');
     if (call === undefined && operands.length > 1) throw this.#error('a value takes no arguments; only functions do');
-    if (call === undefined && !isFirst) throw this.#error('after | a function is expected');
+    if (call === undefined && !isFirst) throw this.#error('expected a function after |');
     return { call, operands };
   }
 
@@ -198,7 +198,7 @@ class PipelineReader {
     if (token.kind === 'path') return this.#known(token);
     if (token.text !== '(') throw this.#error(`"${token.text}" is not understood here`);
     const pipeline = this.pipeline();
-    if (!this.#takes(')')) throw this.#error('there is a ( without its )');
+    if (!this.#takes(')')) throw this.#error('found ( without )');
     return { kind: 'pipeline', pipeline };
   }
 
@@ -209,7 +209,7 @@ class PipelineReader {
 
   #functionName(name: string): string {
     if (Object.hasOwn(functions, name)) return name;
-    throw this.#error(`there is no function "${name}"; there are ${Object.keys(functions).join(', ')}`);
+    throw this.#error(`unknown function "${name}"; expected one of ${Object.keys(functions).join(', ')}`);
   }
 
   #takes(sign: string): boolean {

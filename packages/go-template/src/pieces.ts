@@ -1,13 +1,12 @@
 import { TemplateError } from './errors.ts';
 
-/** Text as it stands, or the inside of an action. */
+/** Literal text, or the contents of an action. */
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'action'; readonly body: string; readonly line: number };
 
 /**
- * Cuts a template into texts and actions. `{{- ` takes white space away before an action and ` -}}` after it; comments
- * are dropped.
+ * Splits a template into text and actions. `{{- ` trims white space before an action and ` -}}` after it; comments are dropped.
  */
 export function piecesOf(template: string): Piece[] {
   const pieces: Piece[] = [];
@@ -35,14 +34,14 @@ export function piecesOf(template: string): Piece[] {
   }
 }
 
-/** The first `}}` that stands in no string and no comment. */
+/** The first `}}` outside strings and comments. */
 function endOfAction(template: string, start: number, line: number): number {
   const inert = /\/\*.*?\*\/|"(?:[^"\\\n]|\\.)*"|`[^`]*`|\}\}/gs;
   inert.lastIndex = start;
   for (let match = inert.exec(template); match !== null; match = inert.exec(template)) {
     if (match[0] === '}}') return match.index;
   }
-  throw new TemplateError(line, 'an action is begun with {{ and never ended; expected }}');
+  throw new TemplateError(line, 'found {{ without }}');
 }
 
 function isComment(body: string, line: number): boolean {

@@ -2,20 +2,20 @@ import { TemplateError } from './errors.ts';
 import { functions, isTrue, memberOf, textOf, type Value } from './functions.ts';
 import { type Command, type Operand, parse, type Pipeline, type Statement } from './parse.ts';
 
-/** What a template is rendered with. A member that is undefined is known and not set; one that is missing is an error. */
+/** Data of a template. An undefined member is known but not set; a missing one is an error. */
 export type TemplateData = Readonly<Record<string, unknown>>;
 
 export interface Template {
-  /** Members of the data that are named anywhere in the template, reached or not. */
+  /** Members of the data that the template names, also in branches that are not rendered. */
   readonly names: ReadonlySet<string>;
-  /** @throws TemplateError naming line and construct, when something is asked for that the data does not have. */
+  /** @throws TemplateError with line and construct for a member that the data does not have. */
   render(data: TemplateData): string;
 }
 
 /**
  * The part of Go's text/template that is needed to write a document from data: fields, `if`, `with`, `range`, pipelines,
- * the functions of `functions.ts`, trimming and comments. What is not understood is refused here and by name, so that
- * a template never renders to something half right.
+ * the functions of `functions.ts`, trimming and comments. Any other construct is rejected by name, so that a template never
+ * renders partly.
  * @throws TemplateError naming line and construct.
  */
 export function templateOf(text: string): Template {
@@ -66,7 +66,7 @@ function renderEach(
     .join('');
 }
 
-/** Maps in the order of their keys, as in Go. */
+/** Maps are sorted by key, as in Go. */
 function entriesOf(value: Value): (readonly [key: Value, value: Value])[] {
   if (Array.isArray(value)) return value.map((entry: Value, index) => [index, entry]);
   if (typeof value === 'object' && value !== null)
@@ -85,9 +85,9 @@ function run({ call, operands }: Command, piped: { readonly value: Value } | und
   const values = operands.map((operand) => valueOf(operand, scope));
   if (call === undefined) return values[0];
   const all = piped === undefined ? values : [...values, piped.value];
-  // Only names of functions pass the parser; each checks what it is given.
+  // The parser accepts only names of functions; each checks its arguments.
   const work = Reflect.get(functions, call) as (...values: Value[]) => Value;
-  if (all.length < Math.max(work.length, 1)) throw new TypeError(`${call} is given too few arguments`);
+  if (all.length < Math.max(work.length, 1)) throw new TypeError(`${call} has too few arguments`);
   return work(...all);
 }
 
@@ -119,7 +119,7 @@ function inside<T>({ line, body }: { line: number; body: string }, work: () => T
   }
 }
 
-/** Dot is the data itself as long as nothing has moved it. */
+/** Dot is the data unless `with` or `range` has changed it. */
 function namesIn(statements: readonly Statement[], dotIsData: boolean): string[] {
   return statements.flatMap((statement) => {
     if (statement.kind === 'text') return [];

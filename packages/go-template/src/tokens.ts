@@ -2,7 +2,7 @@ import { TemplateError } from './errors.ts';
 
 export type Token =
   | { readonly kind: 'word'; readonly text: string }
-  /** `.`, `.Name`, `.Labels.rack`, `$`, `$.Name`, `$value.Name`: where it starts, and the members from there. */
+  /** `.`, `.Name`, `.Labels.rack`, `$`, `$.Name`, `$value.Name`: start and members. */
   | { readonly kind: 'path'; readonly start: string; readonly members: readonly string[] }
   | { readonly kind: 'literal'; readonly value: string | number | boolean | undefined }
   | { readonly kind: 'sign'; readonly text: '(' | ')' | '|' | ',' | ':=' };
@@ -10,7 +10,7 @@ export type Token =
 const shapes =
   /\s+|(?<string>"(?:[^"\\\n]|\\.)*"|`[^`]*`)|(?<path>\$\w*(?:\.[A-Za-z_]\w*)*|(?:\.[A-Za-z_]\w*)+|\.)|(?<number>-?\d+(?:\.\d+)?)|(?<word>[A-Za-z_]\w*)|(?<sign>:=|[()|,])/y;
 
-/** The words of an action. */
+/** The tokens of an action. */
 export function tokensOf(body: string, line: number): Token[] {
   const tokens: Token[] = [];
   shapes.lastIndex = 0;
@@ -38,14 +38,14 @@ function tokenOf(
   if (identifier === 'true' || identifier === 'false') return { kind: 'literal', value: identifier === 'true' };
   if (identifier === 'nil') return { kind: 'literal', value: undefined };
   if (identifier !== undefined) return { kind: 'word', text: identifier };
-  // The shape of signs has exactly these.
+  // The pattern matches exactly these signs.
   return punctuation === undefined ? undefined : { kind: 'sign', text: punctuation as '(' | ')' | '|' | ',' | ':=' };
 }
 
 function textIn(quoted: string, body: string, line: number): string {
   if (quoted.startsWith('`')) return quoted.slice(1, -1);
   try {
-    // Escapes of JSON are the common ones of Go.
+    // JSON has the common escapes of Go.
     return String(JSON.parse(quoted));
   } catch {
     throw new TemplateError(line, `{{ ${body} }}: the string ${quoted} has an escape that is not understood`);

@@ -82,4 +82,4 @@ test('the BMCs of a killed process have no owner until another process requests 
 });
 
 test('a journal with lost entries is an error', () =>
-  assert.rejects(trafficOf([{ lost: 3 }], {}).poll(), /lost 3 moments/));
+  assert.rejects(trafficOf([{ lost: 3 }], {}).poll(), /lost 3 entries/));
