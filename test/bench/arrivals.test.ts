@@ -24,5 +24,5 @@ test('each arrival counts once, with its time since the start', async () => {
 test('the missing members are named after a period without arrivals', async () => {
   const arrivals = new Arrivals(['a', 'b']);
   arrivals.arrive('a');
-  await assert.rejects(arrivals.all(10), /1 of 2 arrived, and nobody for 0.01 s; missing: b$/);
+  await assert.rejects(arrivals.all(10), /1 of 2 arrived, and none in the last 0.01 s; missing: b$/);
 });

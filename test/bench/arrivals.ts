@@ -36,7 +36,7 @@ export class Arrivals {
   #stalled(timeoutMs: number): Error {
     const some = [...this.#missing].slice(0, 3).join(', ');
     return new Error(
-      `${this.seconds.size} of ${this.expected} arrived, and nobody for ${timeoutMs / 1_000} s; missing: ${some}${this.#missing.size > 3 ? ', …' : ''}`,
+      `${this.seconds.size} of ${this.expected} arrived, and none in the last ${timeoutMs / 1_000} s; missing: ${some}${this.#missing.size > 3 ? ', …' : ''}`,
     );
   }
 }

@@ -26,7 +26,7 @@ interface ProfileFlags extends FleetFlags {
 
 const help = `
 What is written: <scenario>.cpuprofile and <scenario>.heapsnapshot, for the developer tools of Chrome (Performance, Memory).
-The operator is told to listen for an inspector by NODE_OPTIONS and knows nothing else of it; a profile makes it slower,
+NODE_OPTIONS starts the inspector of the operator; its flags do not change; a profile makes it slower,
 so figures come from make bench.
 
 Examples:

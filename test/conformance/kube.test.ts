@@ -95,10 +95,7 @@ test('a process reads its own writes at once, and finds objects by index', async
     ['own'],
   );
   assert.deepEqual(followed.maps.by('color', 'red'), []);
-  assert.ok(
-    Object.isFrozen(followed.maps.get(`${namespace}/own`)?.data),
-    'objects are shared, so nobody may change them',
-  );
+  assert.ok(Object.isFrozen(followed.maps.get(`${namespace}/own`)?.data), 'cached objects are shared and frozen');
   await client.delete(ConfigMap, created.metadata);
   assert.equal(followed.maps.size, 0);
 });

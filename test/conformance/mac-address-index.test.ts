@@ -81,7 +81,7 @@ function fakeClock() {
       timers.add(timer);
       return { [Symbol.dispose]: () => void timers.delete(timer) };
     },
-    sleep: () => Promise.reject(new Error('nobody sleeps here')),
+    sleep: () => Promise.reject(new Error('unexpected sleep')),
   };
   const pass = (ms: number) => {
     now += ms;

@@ -266,7 +266,7 @@ test('a sharding and a non-sharding replica never work at the same time', async 
   await tower.until(() => countOf(tower, 'alone') === 8);
   await using sharing = await openReplica('sharing', tower);
   for (let renewals = 0; renewals < 5; renewals += 1) await renewal(client);
-  assert.equal(countOf(tower, 'sharing'), 0, 'somebody works on everything');
+  assert.equal(countOf(tower, 'sharing'), 0, 'another replica owns all objects');
 
   await alone.stop();
   await tower.until(() => countOf(tower, 'sharing') === 8);
@@ -295,7 +295,7 @@ test('a stopping leader keeps its lease until its reconciles have finished, and 
   assert.deepEqual(mayActAtRelease, []);
   resolve();
   await stopped;
-  assert.deepEqual(mayActAtRelease, [true], 'sessions are ended while nobody else leads');
+  assert.deepEqual(mayActAtRelease, [true], 'sessions end while no other replica leads');
   assert.equal(leadership.isOwner(), false);
   const { spec } = await client.get(Lease, { namespace: 'default', name: 'bell-leader' });
   assert.equal(spec?.holderIdentity, '');

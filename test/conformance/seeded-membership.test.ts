@@ -14,7 +14,7 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += 10) {
       // Pauses and network faults end, and leases of killed replicas expire.
       await simulation.live(90_000, { isQuiet: true });
       assert.deepEqual(simulation.breaches, [], `seed ${one}`);
-      assert.deepEqual(simulation.orphans, [], `seed ${one}: keys on which nobody acts`);
+      assert.deepEqual(simulation.orphans, [], `seed ${one}: keys without an owner`);
     }
   });
 }

@@ -79,64 +79,64 @@ const badMacs = [
 
 const addresses: Row[] = [
   ...goodAddresses.map((ip) => ({
-    title: `Endpoint takes the address ${ip}`,
+    title: `Endpoint accepts the address ${ip}`,
     kind: Endpoint,
     object: endpoint({ ip }),
   })),
   ...badAddresses.map((ip) => ({
-    title: `Endpoint refuses "${ip}" as an address`,
+    title: `Endpoint rejects "${ip}" as an address`,
     kind: Endpoint,
     object: endpoint({ ip }),
     expectedError: noAddress,
   })),
   ...goodMacs.map((macAddress) => ({
-    title: `Endpoint takes the MAC address "${macAddress}"`,
+    title: `Endpoint accepts the MAC address "${macAddress}"`,
     kind: Endpoint,
     object: endpoint({ macAddress }),
   })),
   ...badMacs.map((macAddress) => ({
-    title: `Endpoint refuses "${macAddress}" as a MAC address`,
+    title: `Endpoint rejects "${macAddress}" as a MAC address`,
     kind: Endpoint,
     object: endpoint({ macAddress }),
     expectedError: 'expected a MAC address such as',
   })),
   {
-    title: 'BMC refuses access with text that is no address',
+    title: 'BMC rejects access with text that is not an address',
     kind: BMC,
     object: bmc({ access: { ip: 'bmc' } }),
     expectedError: noAddress,
   },
   {
-    title: 'BMC takes access with an empty MAC address, as templates write it',
+    title: 'BMC accepts access with an empty MAC address',
     kind: BMC,
     object: bmc({ access: { ip: '::1', macAddress: '' } }),
   },
 ];
 
 const bmcs: Row[] = [
-  { title: 'BMC refuses neither access nor endpointRef', kind: BMC, object: bmc({}), expectedError: oneOf },
+  { title: 'BMC rejects a spec with neither access nor endpointRef', kind: BMC, object: bmc({}), expectedError: oneOf },
   {
-    title: 'BMC refuses both access and endpointRef',
+    title: 'BMC rejects both access and endpointRef',
     kind: BMC,
     object: bmc({ access: {}, endpointRef: { name: 'e' } }),
     expectedError: oneOf,
   },
   {
-    title: 'BMC refuses another endpointRef',
+    title: 'BMC rejects another endpointRef',
     kind: BMC,
     object: bmc({ endpointRef: { name: 'e' } }),
     change: { spec: { endpointRef: { name: 'f' } } },
     expectedError: 'endpointRef is immutable',
   },
   {
-    title: 'BMC refuses another access',
+    title: 'BMC rejects another access',
     kind: BMC,
     object: bmc({ access: { ip: '::1' } }),
     change: { spec: { access: { ip: '::2' } } },
     expectedError: 'access is immutable',
   },
   {
-    title: 'BMC refuses an address added to access',
+    title: 'BMC rejects an address added to access',
     kind: BMC,
     object: bmc({ access: {} }),
     change: { spec: { access: { ip: '::2' } } },
@@ -149,42 +149,42 @@ const bmcs: Row[] = [
     change: { spec: { endpointRef: null, access: { ip: '::1' } } },
   },
   {
-    title: 'BMC refuses to lose its endpointRef',
+    title: 'BMC rejects the removal of its endpointRef',
     kind: BMC,
     object: bmc({ endpointRef: { name: 'e' } }),
     change: { spec: { endpointRef: null } },
     expectedError: oneOf,
   },
   {
-    title: 'BMC refuses a scheme nobody speaks',
+    title: 'BMC rejects an unknown scheme',
     kind: BMC,
     object: bmc({ access: {}, protocol: { name: 'Redfish', port: 1, scheme: 'ftp' } }),
     expectedError: 'spec.protocol.scheme',
   },
   {
-    title: 'BMC takes an empty scheme',
+    title: 'BMC accepts an empty scheme',
     kind: BMC,
     object: bmc({ access: {}, protocol: { name: 'Redfish', port: 1, scheme: '' } }),
   },
   {
-    title: 'BMC takes a protocol it does not know, for its conditions to explain',
+    title: 'BMC accepts an unknown protocol, reported in its conditions',
     kind: BMC,
     object: bmc({ access: {}, protocol: { name: 'IPMI', port: 623 } }),
   },
   {
-    title: 'BMC refuses an unknown console',
+    title: 'BMC rejects an unknown console',
     kind: BMC,
     object: bmc({ access: {}, consoleProtocol: { name: 'ssh', port: 22 } }),
     expectedError: 'spec.consoleProtocol.name',
   },
   {
-    title: 'BMC refuses a port that is no number',
+    title: 'BMC rejects a port that is not a number',
     kind: BMC,
     object: bmc({ access: {}, protocol: { name: 'Redfish', port: '443' } }),
     expectedError: 'spec.protocol.port',
   },
   {
-    title: 'BMC takes a fingerprint with colons',
+    title: 'BMC accepts a fingerprint with colons',
     kind: BMC,
     object: bmc({
       access: {},
@@ -192,13 +192,13 @@ const bmcs: Row[] = [
     }),
   },
   {
-    title: 'BMC refuses a fingerprint of another length',
+    title: 'BMC rejects a fingerprint of another length',
     kind: BMC,
     object: bmc({ access: {}, protocol: { name: 'Redfish', port: 1, tls: { fingerprint: 'abcd' } } }),
     expectedError: 'fingerprint',
   },
   {
-    title: 'BMC needs its secret reference',
+    title: 'BMC requires its secret reference',
     kind: BMC,
     object: { spec: { access: {}, protocol: { name: 'Redfish', port: 1 } } },
     expectedError: 'spec.bmcSecretRef',
@@ -209,38 +209,38 @@ const heldBy = { namespace: 'n', name: 'c' };
 
 const servers: Row[] = [
   {
-    title: 'Server refuses the power state on',
+    title: 'Server rejects the power state on in lower case',
     kind: Server,
     object: server({ power: 'on' }),
     expectedError: 'spec.power',
   },
-  { title: 'Server takes an empty power state', kind: Server, object: server({ power: '' }) },
+  { title: 'Server accepts an empty power state', kind: Server, object: server({ power: '' }) },
   {
-    title: 'Server refuses an unknown indicatorLED',
+    title: 'Server rejects an unknown indicatorLED',
     kind: Server,
     object: server({ indicatorLED: 'Red' }),
     expectedError: 'spec.indicatorLED',
   },
   {
-    title: 'Server refuses an unknown reclaimPolicy',
+    title: 'Server rejects an unknown reclaimPolicy',
     kind: Server,
     object: server({ reclaimPolicy: 'Delete' }),
     expectedError: 'spec.reclaimPolicy',
   },
   {
-    title: 'Server refuses an unknown taint effect',
+    title: 'Server rejects an unknown taint effect',
     kind: Server,
     object: server({ taints: [{ key: 'k', effect: 'NoSchedule' }] }),
     expectedError: 'effect',
   },
   {
-    title: 'Server refuses a taint without a key',
+    title: 'Server rejects a taint without a key',
     kind: Server,
     object: server({ taints: [{ key: '' }] }),
     expectedError: 'key',
   },
   {
-    title: 'Server takes bmc together with bmcRef',
+    title: 'Server accepts bmc together with bmcRef',
     kind: Server,
     object: server({
       bmcRef: { name: 'b' },
@@ -248,7 +248,7 @@ const servers: Row[] = [
     }),
   },
   {
-    title: 'Server needs its UUID once it has a spec',
+    title: 'Server requires its UUID once it has a spec',
     kind: Server,
     object: { spec: {} },
     expectedError: 'spec.systemUUID',
@@ -272,20 +272,20 @@ const servers: Row[] = [
     change: { spec: { serverClaimRef: { uid: 'u' } } },
   },
   {
-    title: 'Server may be taken from its claim and keep the reference',
+    title: 'Server may be evicted from its claim and keep the reference',
     kind: Server,
     object: server({ serverClaimRef: heldBy }),
     change: { spec: { serverClaimRef: { evicted: true } } },
   },
   {
-    title: 'Server refuses to be turned to a claim of another name',
+    title: 'Server rejects a change to a claim of another name',
     kind: Server,
     object: server({ serverClaimRef: heldBy }),
     change: { spec: { serverClaimRef: { name: 'd' } } },
     expectedError: 'is immutable',
   },
   {
-    title: 'Server refuses to be turned to a claim of another namespace',
+    title: 'Server rejects a change to a claim of another namespace',
     kind: Server,
     object: server({ serverClaimRef: heldBy }),
     change: { spec: { serverClaimRef: { namespace: 'm' } } },
@@ -297,19 +297,19 @@ const toLabels = { matchLabels: { a: 'b' } };
 
 const claims: Row[] = [
   {
-    title: 'ServerClaim refuses the power state on',
+    title: 'ServerClaim rejects the power state on in lower case',
     kind: ServerClaim,
     object: claim({ power: 'on' }),
     expectedError: 'spec.power',
   },
-  { title: 'ServerClaim takes an empty power state', kind: ServerClaim, object: claim({ power: '' }) },
+  { title: 'ServerClaim accepts an empty power state', kind: ServerClaim, object: claim({ power: '' }) },
   {
-    title: 'ServerClaim needs a power state',
+    title: 'ServerClaim requires a power state',
     kind: ServerClaim,
     object: { spec: { image: 'i' } },
     expectedError: 'spec.power',
   },
-  { title: 'ServerClaim takes neither serverRef nor serverSelector', kind: ServerClaim, object: claim() },
+  { title: 'ServerClaim accepts neither serverRef nor serverSelector', kind: ServerClaim, object: claim() },
   {
     title: 'ServerClaim may get its serverRef',
     kind: ServerClaim,
@@ -317,14 +317,14 @@ const claims: Row[] = [
     change: { spec: { serverRef: { name: 'a' } } },
   },
   {
-    title: 'ServerClaim refuses another serverRef',
+    title: 'ServerClaim rejects another serverRef',
     kind: ServerClaim,
     object: claim({ serverRef: { name: 'a' } }),
     change: { spec: { serverRef: { name: 'b' } } },
     expectedError: 'serverRef is immutable',
   },
   {
-    title: 'ServerClaim refuses to lose its serverRef',
+    title: 'ServerClaim rejects the removal of its serverRef',
     kind: ServerClaim,
     object: claim({ serverRef: { name: 'a' } }),
     change: { spec: { serverRef: null } },
@@ -337,21 +337,21 @@ const claims: Row[] = [
     change: { spec: { serverSelector: toLabels } },
   },
   {
-    title: 'ServerClaim refuses another serverSelector',
+    title: 'ServerClaim rejects another serverSelector',
     kind: ServerClaim,
     object: claim({ serverSelector: toLabels }),
     change: { spec: { serverSelector: { matchLabels: { a: 'c' } } } },
     expectedError: 'serverSelector is immutable',
   },
   {
-    title: 'ServerClaim refuses to lose its serverSelector',
+    title: 'ServerClaim rejects the removal of its serverSelector',
     kind: ServerClaim,
     object: claim({ serverSelector: {} }),
     change: { spec: { serverSelector: null } },
     expectedError: 'serverSelector is required once set',
   },
   {
-    title: 'ServerClaim refuses an unknown toleration operator',
+    title: 'ServerClaim rejects an unknown toleration operator',
     kind: ServerClaim,
     object: claim({ tolerations: [{ key: 'k', operator: 'In' }] }),
     expectedError: 'operator',
@@ -359,49 +359,53 @@ const claims: Row[] = [
 ];
 
 const readinessRules: Row[] = [
-  { title: 'ServerReadinessRule takes a selector of all servers', kind: ServerReadinessRule, object: readinessRule() },
   {
-    title: 'ServerReadinessRule needs a spec',
+    title: 'ServerReadinessRule accepts a selector of all servers',
+    kind: ServerReadinessRule,
+    object: readinessRule(),
+  },
+  {
+    title: 'ServerReadinessRule requires a spec',
     kind: ServerReadinessRule,
     object: {},
     expectedError: 'spec: Required value',
   },
   {
-    title: 'ServerReadinessRule needs a condition',
+    title: 'ServerReadinessRule requires a condition',
     kind: ServerReadinessRule,
     object: readinessRule({ conditions: [] }),
     expectedError: 'spec.conditions',
   },
   {
-    title: 'ServerReadinessRule refuses other conditions',
+    title: 'ServerReadinessRule rejects other conditions',
     kind: ServerReadinessRule,
     object: readinessRule(),
     change: { spec: { conditions: [{ type: 'Other', requiredStatus: 'True' }] } },
     expectedError: 'conditions is immutable',
   },
   {
-    title: 'ServerReadinessRule refuses another enforcementMode',
+    title: 'ServerReadinessRule rejects another enforcementMode',
     kind: ServerReadinessRule,
     object: readinessRule(),
     change: { spec: { enforcementMode: 'BootstrapOnly' } },
     expectedError: 'enforcementMode is immutable',
   },
   {
-    title: 'ServerReadinessRule refuses another serverSelector',
+    title: 'ServerReadinessRule rejects another serverSelector',
     kind: ServerReadinessRule,
     object: readinessRule(),
     change: { spec: { serverSelector: toLabels } },
     expectedError: 'serverSelector is immutable',
   },
   {
-    title: 'ServerReadinessRule refuses another taint key',
+    title: 'ServerReadinessRule rejects another taint key',
     kind: ServerReadinessRule,
     object: readinessRule(),
     change: { spec: { taint: { key: 'l' } } },
     expectedError: 'taint key is immutable',
   },
   {
-    title: 'ServerReadinessRule refuses another taint effect',
+    title: 'ServerReadinessRule rejects another taint effect',
     kind: ServerReadinessRule,
     object: readinessRule(),
     change: { spec: { taint: { effect: 'Evict' } } },
@@ -414,21 +418,21 @@ const readinessRules: Row[] = [
     change: { spec: { taint: { value: 'v' } } },
   },
   {
-    title: 'ServerReadinessRule refuses another taint value',
+    title: 'ServerReadinessRule rejects another taint value',
     kind: ServerReadinessRule,
     object: readinessRule({ taint: { key: 'k', value: 'v' } }),
     change: { spec: { taint: { value: 'w' } } },
     expectedError: 'taint value is immutable',
   },
   {
-    title: 'ServerReadinessRule refuses to lose its taint value',
+    title: 'ServerReadinessRule rejects the removal of its taint value',
     kind: ServerReadinessRule,
     object: readinessRule({ taint: { key: 'k', value: 'v' } }),
     change: { spec: { taint: { value: null } } },
     expectedError: 'taint value is immutable',
   },
   {
-    title: 'ServerReadinessRule refuses an overlong taint key',
+    title: 'ServerReadinessRule rejects an overlong taint key',
     kind: ServerReadinessRule,
     object: readinessRule({ taint: { key: 'k'.repeat(254) } }),
     expectedError: 'taint key length must be at most 253 characters',
@@ -447,7 +451,7 @@ const secrets: Row[] = [
     change: { immutable: true, data: { username: 'YQ==' } },
   },
   {
-    title: 'BMCSecret refuses data that is not base64',
+    title: 'BMCSecret rejects data that is not base64',
     kind: BMCSecret,
     object: { data: { username: '!' } },
     expectedError: 'data.username',
@@ -460,35 +464,35 @@ const secrets: Row[] = [
     expectedError: 'immutable field cannot be changed from true to false',
   },
   {
-    title: 'an immutable BMCSecret refuses to forget that it is',
+    title: 'an immutable BMCSecret rejects the removal of immutable',
     kind: BMCSecret,
     object: sealed,
     change: { immutable: null },
     expectedError: 'immutable field cannot be changed from true to false',
   },
   {
-    title: 'an immutable BMCSecret refuses other data',
+    title: 'an immutable BMCSecret rejects other data',
     kind: BMCSecret,
     object: sealed,
     change: { data: { username: 'YQ==' } },
     expectedError: dataIsFixed,
   },
   {
-    title: 'an immutable BMCSecret refuses more data',
+    title: 'an immutable BMCSecret rejects more data',
     kind: BMCSecret,
     object: sealed,
     change: { data: { more: 'YQ==' } },
     expectedError: dataIsFixed,
   },
   {
-    title: 'an immutable BMCSecret refuses to lose its data',
+    title: 'an immutable BMCSecret rejects the removal of its data',
     kind: BMCSecret,
     object: sealed,
     change: { data: null },
     expectedError: dataIsFixed,
   },
   {
-    title: 'an immutable BMCSecret refuses first data',
+    title: 'an immutable BMCSecret rejects first data',
     kind: BMCSecret,
     object: { immutable: true },
     change: { data: { a: 'YQ==' } },
@@ -501,14 +505,14 @@ const secrets: Row[] = [
     change: { metadata: { labels: { rack: 'one' } } },
   },
   {
-    title: 'an immutable BMCSecret refuses other stringData',
+    title: 'an immutable BMCSecret rejects other stringData',
     kind: BMCSecret,
     object: sealed,
     change: { stringData: { password: 'q' } },
     expectedError: stringDataIsFixed,
   },
   {
-    title: 'an immutable BMCSecret takes labels',
+    title: 'an immutable BMCSecret accepts labels',
     kind: BMCSecret,
     object: sealed,
     change: { metadata: { labels: { a: 'b' } } },
@@ -521,7 +525,7 @@ const version = { version: '1', image: { URI: 'u' } };
 
 const dayTwo: Row[] = [
   {
-    title: 'BMCSettings takes a variable of each source',
+    title: 'BMCSettings accepts a variable of each source',
     kind: BMCSettings,
     object: bmcSettings({
       variables: [
@@ -533,7 +537,7 @@ const dayTwo: Row[] = [
     }),
   },
   {
-    title: 'BMCSettings refuses two variables of one key',
+    title: 'BMCSettings rejects two variables of one key',
     kind: BMCSettings,
     object: bmcSettings({
       variables: [
@@ -544,19 +548,19 @@ const dayTwo: Row[] = [
     expectedError: 'unique',
   },
   {
-    title: 'BMCSettings refuses a variable without a source',
+    title: 'BMCSettings rejects a variable without a source',
     kind: BMCSettings,
     object: bmcSettings({ variables: [{ key: 'a', valueFrom: {} }] }),
     expectedError: 'exactly one of',
   },
   {
-    title: 'BMCSettings refuses a variable with two sources',
+    title: 'BMCSettings rejects a variable with two sources',
     kind: BMCSettings,
     object: bmcSettings({ variables: [{ key: 'a', valueFrom: { ...fieldOf('p'), secretKeyRef: keyOf } }] }),
     expectedError: 'exactly one of',
   },
   {
-    title: 'BMCSettings refuses fields of anything but a BMC',
+    title: 'BMCSettings rejects a field of another kind than BMC',
     kind: BMCSettings,
     object: bmcSettings({
       variables: [{ key: 'a', valueFrom: { objectFieldRef: { kind: 'Server', name: 'n', fieldPath: 'p' } } }],
@@ -564,14 +568,14 @@ const dayTwo: Row[] = [
     expectedError: 'objectFieldRef.kind',
   },
   {
-    title: 'BMCSettings refuses another BMC',
+    title: 'BMCSettings rejects another BMC',
     kind: BMCSettings,
     object: bmcSettings(),
     change: { spec: { BMCRef: { name: 'c' } } },
     expectedError: 'BMCRef is immutable',
   },
   {
-    title: 'BIOSSettings refuses another server',
+    title: 'BIOSSettings rejects another server',
     kind: BIOSSettings,
     object: { spec: { version: '1', serverRef: { name: 'a' } } },
     change: { spec: { serverRef: { name: 'b' } } },
@@ -584,7 +588,7 @@ const dayTwo: Row[] = [
     change: { spec: { serverRef: null } },
   },
   {
-    title: 'BIOSSettings refuses more than ten retries',
+    title: 'BIOSSettings rejects more than ten retries',
     kind: BIOSSettings,
     object: { spec: { version: '1', retryPolicy: { maxAttempts: 11 } } },
     expectedError: 'maxAttempts',
@@ -596,7 +600,7 @@ const dayTwo: Row[] = [
     change: { spec: { bmcRef: { name: 'b' } } },
   },
   {
-    title: 'BMCVersion refuses another BMC',
+    title: 'BMCVersion rejects another BMC',
     kind: BMCVersion,
     object: { spec: { ...version, bmcRef: { name: 'a' } } },
     change: { spec: { bmcRef: { name: 'b' } } },

@@ -16,7 +16,7 @@ const recordings: [string, object, DiskHealth][] = [
     { status: 'passed', temperatureCelsius: 38, powerOnHours: 12_011, percentageUsed: 3 },
   ],
   [
-    'a SATA disk that tells its wear among its statistics',
+    'a SATA disk with its wear in the device statistics',
     {
       smart_status: { passed: true },
       temperature: { current: 27 },

@@ -122,8 +122,8 @@ for (const [status, code] of finalAnswers) {
 }
 
 test('the time limit ends the attempts with the last error', async () => {
-  const nobody = 'http://127.0.0.1:1';
-  await assert.rejects(runProbe(optionsFor(nobody, steppingClock(), { timeoutMs: 10_000 })), {
+  const unreachable = 'http://127.0.0.1:1';
+  await assert.rejects(runProbe(optionsFor(unreachable, steppingClock(), { timeoutMs: 10_000 })), {
     code: 'DeadlinePassed',
     message: /after 4 attempts; last error: no answer from http:\/\/127.0.0.1:1\/register/,
   });

@@ -17,7 +17,7 @@ export const restart: Scenario = {
   endState: 'claimed',
   run: async (stage, { steadySeconds }) => {
     const [operator] = stage.operators;
-    if (operator === undefined) throw new Error('expected an operator on the stage, found none; open the stage anew');
+    if (operator === undefined) throw new Error('expected an operator on the stage, found none; reopen the stage');
     await untilStable(stage);
     await stage.endOperator(operator, 'stop');
     const spent = await stage.meter.start(stage.nodes.length);

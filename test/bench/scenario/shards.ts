@@ -49,7 +49,7 @@ export const shards: Scenario = {
 /** The longest time until another replica requests a BMC of the killed one; undefined if it had none. */
 async function takeoverAfterKill(stage: Stage, traffic: BmcTraffic): Promise<number | undefined> {
   const victim = stage.operators.at(-1);
-  if (victim === undefined) throw new Error('expected operators on the stage, found none; open the stage anew');
+  if (victim === undefined) throw new Error('expected operators on the stage, found none; reopen the stage');
   // Its connections have no process after its end.
   await traffic.poll();
   traffic.markEnded(victim.pid, Date.now());
@@ -64,7 +64,7 @@ async function takeoverAfterKill(stage: Stage, traffic: BmcTraffic): Promise<num
   const { afterMs, abandoned } = takeover();
   if (abandoned.length > 0)
     throw new Error(
-      `nobody has asked ${abandoned.length} BMCs within ${timeoutMs / 1_000} s: ${abandoned.slice(0, 3).join(', ')}`,
+      `${abandoned.length} BMCs without a request within ${timeoutMs / 1_000} s: ${abandoned.slice(0, 3).join(', ')}`,
     );
   if (afterMs.size > 0) return Math.max(...afterMs.values()) / 1_000;
   stage.progress.log('the killed replica owned no BMC, so no takeover is measured; use more servers');
@@ -76,8 +76,7 @@ function figuresOf(
   { ownershipIntervals, connections, requests, undecided }: BmcTraffic,
 ): Figures {
   const attributedBmcs = [...ownershipIntervals.bmcs()].length;
-  if (attributedBmcs < nodes.length)
-    progress.log(`of ${nodes.length - attributedBmcs} BMCs nobody knows who asks them`);
+  if (attributedBmcs < nodes.length) progress.log(`${nodes.length - attributedBmcs} BMCs without a known owner`);
   for (const violation of ownershipIntervals.breaches.slice(0, mostViolationsLogged))
     progress.log(`two replicas at once: ${violation}`);
   progress.log(`${connections.all} connections to BMCs; of ${connections.unattributed} the replica was not found`);

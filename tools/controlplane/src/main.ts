@@ -26,7 +26,7 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const command = new Command('metal-controlplane')
   .description('A small Kubernetes control plane: etcd, kube-apiserver, kube-controller-manager and kubectl.')
   .enablePositionalOptions()
-  .showHelpAfterError('(--help tells more)')
+  .showHelpAfterError('(see --help)')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.usage))
   .addHelpText('after', help);
 

@@ -24,7 +24,7 @@ interface LoopDisk extends AsyncDisposable {
   order: (mode: ErasureOrder['mode']) => ErasureOrder;
 }
 
-/** A loop device in the place of sda, with what sysfs tells of it where we may choose, and as the kernel tells it elsewhere. */
+/** A loop device in place of sda: sysfs attributes that the test sets, and those of the kernel for the rest. */
 async function loopDisk(writesZeroes: boolean): Promise<LoopDisk> {
   const root = await mkdtemp(join(tmpdir(), 'metalprobe-test-'));
   const image = join(root, 'disk.img');
@@ -114,7 +114,7 @@ test('a block device loses the signatures that others find, and keeps what lies 
   assert.ok(middle.some((byte) => byte !== 0));
 });
 
-test('a block device that somebody holds is in use', { skip }, async () => {
+test('a block device that is held open is in use', { skip }, async () => {
   await using disk = await loopDisk(false);
   await using _held = await openDevice({
     name: 'sda',

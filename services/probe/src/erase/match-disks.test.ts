@@ -63,7 +63,7 @@ const cases: [title: string, OrderedDisk[], PresentDisk[], string[] | RegExp][] 
     [present()],
     /^sda, disk serial S1, WWID naa\.1, model M, is there and not in the order$/,
   ],
-  ['another size', [ordered()], [present({ sizeBytes: 2_000 })], /^sda, .* has 2000 bytes; the order says 1000$/],
+  ['another size', [ordered()], [present({ sizeBytes: 2_000 })], /^sda, .* has 2000 bytes; the order has 1000$/],
   ['no capacity', [ordered({ sizeBytes: 0 })], [present({ sizeBytes: 0 })], /^sda, .* has no capacity$/],
   ['two that match one', [ordered()], [present(), present({ name: 'sdb' })], /of the order is there as sda and sdb$/],
   ['one that matches two', [ordered(), ordered()], [present()], /^sda, .* is in the order 2 times$/],

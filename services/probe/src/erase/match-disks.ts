@@ -52,7 +52,7 @@ function problemsOfOrdered(ordered: OrderedDisk, disks: readonly PresentDisk[], 
   if (others.length > 0) return [`${label} of the order is there as ${disks.map(({ name }) => name).join(' and ')}`];
   if (disk.sizeBytes === 0) return [`${disk.name}, ${label}, has no capacity`];
   if (disk.sizeBytes !== ordered.sizeBytes)
-    return [`${disk.name}, ${label}, has ${disk.sizeBytes} bytes; the order says ${ordered.sizeBytes}`];
+    return [`${disk.name}, ${label}, has ${disk.sizeBytes} bytes; the order has ${ordered.sizeBytes}`];
   return [];
 }
 
