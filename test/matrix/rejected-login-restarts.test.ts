@@ -14,12 +14,12 @@ const password = 'another-one';
 interface Setup {
   readonly restarts: readonly Vendor[];
   /** Returns the name of the BMCSecret. */
-  add(testenv: Testenv, node: Node): Promise<string>;
+  readonly add: (testenv: Testenv, node: Node) => Promise<string>;
   /** Waits for the object with its rejected login. */
-  rejected(testenv: Testenv, node: Node): Promise<BMC | Server>;
+  readonly rejected: (testenv: Testenv, node: Node) => Promise<BMC | Server>;
   /** Waits for a login. */
-  accepted(testenv: Testenv, node: Node): Promise<BMC | Server>;
-  now(testenv: Testenv, node: Node): Promise<BMC | Server>;
+  readonly accepted: (testenv: Testenv, node: Node) => Promise<BMC | Server>;
+  readonly now: (testenv: Testenv, node: Node) => Promise<BMC | Server>;
 }
 
 const setups: Readonly<Record<string, Setup>> = {
