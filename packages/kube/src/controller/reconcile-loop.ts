@@ -119,11 +119,11 @@ export class ReconcileLoop<T extends KubeObject, Phase extends string, Facts, Ac
     const { caches } = this.#runtime;
     const own = caches.of(kind);
     this.#subscriptions.use(own.onChange(({ key, after }) => this.#onOwnChange(key, after)));
-    for (const { kind: watched, predicate, mapToKeys } of watches) {
-      const subscription = caches.of(watched).onChange(({ before, after }) => {
-        if (predicate?.(before, after) === false) return;
+    for (const watch of watches) {
+      const subscription = caches.of(watch.kind).onChange(({ before, after }) => {
+        if (watch.predicate?.(before, after) === false) return;
         for (const object of [before, after]) {
-          for (const key of object === undefined ? [] : mapToKeys(object, this.#context)) this.#enqueue(key);
+          for (const key of object === undefined ? [] : watch.mapToKeys(object, this.#context)) this.#enqueue(key);
         }
       });
       this.#subscriptions.use(subscription);
