@@ -9,7 +9,7 @@ import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
 import { namespace, openServiceFixture } from '../stories/service-fixture.ts';
 
 const old = 150;
-/** Prepared at the same time: `maxConcurrent` in services/boot/src/boot-configuration-controller.ts. */
+/** Prepared at the same time: `maxConcurrent` in services/boot/src/controllers/serverbootconfiguration/boot-configuration-controller.ts. */
 const atOnce = 32;
 /**
  * Keys of the initial list that may precede a new one: `initialListBatch` in

@@ -3,7 +3,7 @@ import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { Butane } from '@metal/boot/butane.ts';
+import { Butane } from '@metal/boot/ignition/butane.ts';
 import type { BootError } from '@metal/boot/errors.ts';
 import { findButane } from '@metal/project/butane.ts';
 import { directoryWith } from '../stories/service-fixture.ts';

@@ -88,7 +88,7 @@ function withoutVolatileFields(value: unknown, node: Node): unknown {
 }
 
 /**
- * Written together with the step that follows them, or after 30 s (services/boot/src/boot-progress-recorder.ts): a boot
+ * Written together with the step that follows them, or after 30 s (services/boot/src/progress/boot-progress-recorder.ts): a boot
  * service killed in between loses them.
  */
 const unflushedSteps = new Set(['script', 'kernel', 'initrd']);

@@ -1,0 +1,106 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { bootPolicyAnnotation, bootTokenExpiresAnnotation, networkAlways } from '@metal/api/wire/contract.ts';
+import { currentBootRef } from '@metal/api/wire/current-boot.ts';
+import { isCleanupBoot, isInternalBoot } from '@metal/api/wire/internal-boot.ts';
+import { withdrawalOf } from '@metal/api/wire/withdrawal.ts';
+import type { ObjectRef } from '@metal/kube/kinds/kind.ts';
+import { stepConditions } from '../progress/boot-steps.ts';
+
+/** Either the boot that a machine is to do from the network now, or why it is to do none. */
+export type BootDecision =
+  | { readonly boot: ServerBootConfiguration; readonly reason?: never; readonly isHeld?: never }
+  /** isHeld: there is one, and the machine is to be off. One that was started by hand asks again until that is known. */
+  | { readonly boot?: never; readonly reason: string; readonly isHeld?: boolean };
+
+/** A machine may load its ignition again for this long, in case it was reset on the way. */
+const repeatableForMs = 10 * 60_000;
+const localBootStates: readonly (string | undefined)[] = ['Available', 'Released', 'Parked', 'Error'];
+
+/** Why the boot configuration is not the one that its server refers to now, or is not prepared. */
+function configurationDenyReason(
+  boot: ServerBootConfiguration,
+  server: Server | undefined,
+  now: number,
+): string | undefined {
+  const { metadata, spec, status } = boot;
+  const ref = server === undefined ? undefined : currentBootRef(server);
+  if (server === undefined || spec.serverRef.name !== server.metadata.name)
+    return 'the boot configuration belongs to another server, or its server is gone';
+  if (!refersTo(ref, boot)) return 'the server refers to another boot configuration';
+  if (metadata.deletionTimestamp !== undefined) return 'its boot configuration is being deleted';
+  if (status?.state !== 'Ready') return `its boot configuration is ${status?.state ?? 'not prepared yet'}`;
+  const expires = metadata.annotations?.[bootTokenExpiresAnnotation];
+  // A date that cannot be read is one that has passed.
+  if (expires !== undefined && !(Date.parse(expires) > now)) return `its boot configuration expired at ${expires}`;
+  return undefined;
+}
+
+/** Why nothing of the boot is given out now. */
+export function denyReason(boot: ServerBootConfiguration, server: Server | undefined, now: number): string | undefined {
+  return (
+    configurationDenyReason(boot, server, now) ?? (server === undefined || mayRun(server) ? undefined : machineIsOff)
+  );
+}
+
+export const machineIsOff = 'the machine is off, and nobody asked the operator to start it';
+
+/** `spec.power` is written before a machine is started from the network; whoever starts it otherwise is seen some time later. */
+const mayRun = ({ spec, status }: Server): boolean =>
+  spec.power === 'On' || status?.powerState === 'On' || status?.powerState === 'PoweringOn';
+
+/** What a machine that asks for a script is to do. An installed server is not installed again because it lost power. */
+export function decideBoot(server: Server, boot: ServerBootConfiguration | undefined, now: number): BootDecision {
+  if (boot === undefined) return { reason: 'it has no boot configuration' };
+  const denied = configurationDenyReason(boot, server, now);
+  if (denied !== undefined) return { reason: denied };
+  if (localBootStates.includes(server.status?.state))
+    return { reason: `a server in state ${server.status?.state} boots nothing from the network` };
+  const erasureDenied = isCleanupBoot(boot) ? erasureDenyReason(server) : undefined;
+  if (erasureDenied !== undefined) return { reason: erasureDenied };
+  if (isInstalled(server, boot, now)) return { reason: 'it has been installed already' };
+  return mayRun(server) ? { boot } : { reason: machineIsOff, isHeld: true };
+}
+
+/** Whoever stops a cleanup, by a maintenance or a claim reference for example, may leave the boot that it began with. */
+function erasureDenyReason(server: Server): string | undefined {
+  const state = stateOf(server);
+  if (state !== 'Cleanup') return `a server in state ${state} is not cleaned up`;
+  const withdrawal = withdrawalOf(server);
+  return withdrawal && `its disks are not to be erased: ${withdrawal}`;
+}
+
+const stateOf = ({ metadata, status }: Server): string =>
+  metadata.deletionTimestamp === undefined ? (status?.state ?? 'Initial') : 'Deleting';
+
+/** Why its machine is not to boot this now; that it is prepared is not enough. */
+export const networkBootDenyReason: typeof denyReason = (boot, server, now) =>
+  server === undefined ? denyReason(boot, server, now) : decideBoot(server, boot, now).reason;
+
+export const refersTo = (ref: Partial<ObjectRef> | undefined, { metadata }: ServerBootConfiguration): boolean =>
+  ref?.name === metadata.name && ref.namespace === metadata.namespace;
+
+function isInstalled({ spec, status }: Server, boot: ServerBootConfiguration, now: number): boolean {
+  if (isRepeated(boot)) return false;
+  const claimUid = spec.serverClaimRef?.uid;
+  const holdsItsClaim = claimUid !== undefined && status?.provisionedClaimUID === claimUid;
+  // That the claim is installed says nothing of the image of a maintenance.
+  return (holdsItsClaim && refersTo(spec.bootConfigurationRef, boot)) || ignitionIsSpent(boot, now);
+}
+
+/** Discoveries, and claims whose machines live from the network, boot the same thing each time. */
+const isRepeated = (boot: ServerBootConfiguration): boolean =>
+  isInternalBoot(boot) || boot.metadata.annotations?.[bootPolicyAnnotation] === networkAlways;
+
+/** Ignition may hold credentials: it is not handed out once the system is up, or long after it was delivered. */
+export function ignitionIsSpent(boot: ServerBootConfiguration, now: number): boolean {
+  if (isRepeated(boot)) return false;
+  if (timeOf(boot, stepConditions.booted.type) !== undefined) return true;
+  const deliveredAt = timeOf(boot, stepConditions.ignition.type);
+  return deliveredAt !== undefined && now - deliveredAt > repeatableForMs;
+}
+
+function timeOf({ status }: ServerBootConfiguration, type: string): number | undefined {
+  const condition = status?.conditions?.find((candidate) => candidate.type === type && candidate.status === 'True');
+  return condition === undefined ? undefined : Date.parse(condition.lastTransitionTime);
+}

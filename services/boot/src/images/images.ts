@@ -1,0 +1,235 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import { type Artefact, fileArtefact, urlArtefact } from './artefact.ts';
+import { type BootPlan, planOf, type Way, type BootImage } from './boot-plan.ts';
+import { claimedArtefact } from './claimed-url.ts';
+import { BootError } from '../errors.ts';
+import { hasUserInfo, printableImage } from './image-url.ts';
+import type { OciImages } from './oci/oci-images.ts';
+import { parseImageReference } from './oci/reference.ts';
+
+export interface BootImagesOptions {
+  /** Names images; read again when it changes. */
+  mapFile: string | undefined;
+  /** Directories below which claims may name files. */
+  fileRoots?: readonly string[] | undefined;
+  /** Without it, references to registries are not understood. */
+  oci?: OciImages | undefined;
+  /** Which URLs may be images besides those that the administrator names; without it, none. */
+  byUrl?: ImagesByUrl | undefined;
+  /** The image of discovery: the administrator's own, wherever it lies. */
+  ownImage?: string | undefined;
+  clock: Clock;
+  /** For what the administrator names. */
+  fetch?: typeof globalThis.fetch | undefined;
+}
+
+export interface ImagesByUrl {
+  readonly allowedOrigins: readonly string[];
+  /** Connects to no address that is refused. */
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/** The digest that was prepared for the image the boot configuration asks for now. */
+export function preparedDigestOf({ spec, status }: ServerBootConfiguration): string | undefined {
+  return status?.boot?.image === spec.image ? status?.boot?.digest : undefined;
+}
+
+/** What decides which image it is besides its reference. */
+export interface Choice {
+  /** As registries name it: amd64, arm64. */
+  readonly architecture?: string | undefined;
+  /** Of the manifest that was chosen before; a tag may point elsewhere by now. */
+  readonly digest?: string | undefined;
+}
+
+const defaultCommandLine = 'ip=dhcp console=tty0 console=ttyS0,115200';
+/** What images that are published for bare metal expect to be told; consoles that a machine lacks are passed over. */
+const ociCommandLine =
+  'ip=any console=ttyS0,115200 console=tty0 console=ttyAMA0 earlyprintk=ttyS0,115200 consoleblank=0';
+/** How long a look at an image's files counts; a thousand machines that boot it at once share one look. */
+const checkedForMs = 30_000;
+const failedForMs = 1_000;
+
+// What iPXE would read as a second command must not come out of a file.
+const commandLine = z
+  .string()
+  .regex(/^[ -~]*$/, 'must be one line of printable ASCII')
+  .refine((text) => !/(^|\s)(\|\||&&)(\s|$)/.test(text), 'must not contain || or && as words');
+const place = z
+  .string()
+  .min(1)
+  .refine((text) => !hasUserInfo(text), 'must not have a user name or password in its URL')
+  .optional();
+const imageMap = z.record(
+  z.string(),
+  z
+    .strictObject({
+      kernel: place,
+      initrd: place,
+      uki: place,
+      cmdline: commandLine.optional(),
+    })
+    .refine(
+      ({ kernel, initrd }) => (kernel === undefined) === (initrd === undefined),
+      'kernel and initrd belong together',
+    )
+    .refine(({ kernel, uki }) => (kernel ?? uki) !== undefined, 'must have kernel and initrd, or uki'),
+);
+type ImageMap = z.output<typeof imageMap>;
+
+/**
+ * Finds the files behind an image reference:
+ * a name in the image map; `http(s)://host/directory/` or `file:///directory/`, which hold `vmlinuz` and `initrd`; or
+ * the reference of an OCI image.
+ */
+export class BootImages {
+  readonly #options: BootImagesOptions;
+  readonly #checks = new Map<string, { until: number; check: Promise<BootPlan> }>();
+  #map: { mtimeMs: number; images: ImageMap } | undefined;
+
+  constructor(options: BootImagesOptions) {
+    this.#options = options;
+  }
+
+  /** @throws BootError when the reference is not understood, or what it names cannot be looked up. */
+  async resolve(reference: string | undefined, choice: Choice = {}, signal?: AbortSignal): Promise<BootImage> {
+    const name = reference ?? '';
+    if (name === '') throw new BootError('ImageNotUnderstood', `spec.image is empty; ${understood}`);
+    const images = await this.#readMap();
+    const entry = Object.hasOwn(images, name) ? images[name] : undefined;
+    if (entry !== undefined) {
+      const { cmdline: commandLine = defaultCommandLine, ...places } = entry;
+      const artefacts = Object.entries(places).flatMap(([layer, place]) =>
+        place === undefined ? [] : [[layer, this.#artefactAt(place)]],
+      );
+      return { name, commandLine, ...Object.fromEntries(artefacts) };
+    }
+    const directory = directoryOf(name);
+    if (directory === undefined) return this.#ociImage(name, choice, signal);
+    const at = this.#filesBelow(directory, name);
+    if (directory.protocol === 'file:')
+      for (const file of ['vmlinuz', 'initrd']) await this.#requireBelowRoots(fileURLToPath(new URL(file, directory)));
+    return { name, kernel: at('vmlinuz'), initrd: at('initrd'), commandLine: defaultCommandLine };
+  }
+
+  /**
+   * Resolves, chooses a way to boot, and makes sure that all it takes is there: files of registries are pulled.
+   * @throws BootError
+   */
+  async check(
+    reference: string | undefined,
+    signal: AbortSignal,
+    choice: Choice = {},
+    way: Way = {},
+  ): Promise<BootPlan> {
+    const { clock } = this.#options;
+    const key = JSON.stringify([reference ?? '', choice.architecture, choice.digest, way.capable, way.failedAttempts]);
+    const known = this.#checks.get(key);
+    if (known !== undefined && clock.now() < known.until) return known.check;
+    const check = this.#checkNow(reference, signal, choice, way);
+    // A look that takes long is still the same look.
+    const entry = { until: Number.POSITIVE_INFINITY, check };
+    this.#checks.set(key, entry);
+    const countsFor = (ms: number) => () => (entry.until = clock.now() + ms);
+    check.then(countsFor(checkedForMs), countsFor(failedForMs));
+    if (this.#checks.size > 1_000) this.#checks.delete(this.#checks.keys().next().value ?? '');
+    return check;
+  }
+
+  async #checkNow(reference: string | undefined, signal: AbortSignal, choice: Choice, way: Way): Promise<BootPlan> {
+    const image = await this.resolve(reference, choice, signal);
+    const plan = planOf(image, way);
+    for (const artefact of plan.artefacts) await artefact.check(signal);
+    return plan;
+  }
+
+  /** @throws BootError ImageOriginNotAllowed */
+  #filesBelow(directory: URL, name: string): (file: string) => Artefact {
+    const { byUrl, ownImage } = this.#options;
+    if (directory.protocol === 'file:' || name === ownImage)
+      return (file) => this.#artefactAt(new URL(file, directory).href);
+    if (byUrl?.allowedOrigins.includes(directory.origin) === true)
+      return (file) => claimedArtefact(new URL(file, directory), byUrl.fetch);
+    throw new BootError(
+      'ImageOriginNotAllowed',
+      `image origin ${directory.origin} is not allowed; expected one that --allowed-image-origins names`,
+    );
+  }
+
+  async #ociImage(name: string, choice: Choice, signal: AbortSignal | undefined): Promise<BootImage> {
+    const { oci } = this.#options;
+    const reference = parseImageReference(name);
+    if (reference === undefined || oci === undefined)
+      throw new BootError('ImageNotUnderstood', `image "${printableImage(name)}" is not understood; ${understood}`);
+    const { digest, artefacts } = await oci.resolve(reference, choice, signal);
+    return { name, ...artefacts, digest, commandLine: ociCommandLine };
+  }
+
+  /** What links lead to counts. */
+  async #requireBelowRoots(path: string): Promise<void> {
+    const { fileRoots = [] } = this.#options;
+    const actual = await realpath(path).catch(() => resolve(path));
+    const roots = await Promise.all(fileRoots.map((root) => realpath(root).catch(() => resolve(root))));
+    if (roots.some((root) => actual === root || actual.startsWith(root.endsWith(sep) ? root : `${root}${sep}`))) return;
+    throw new BootError(
+      'FileNotAllowed',
+      `${path} is not below --boot-file-roots (${fileRoots.join(', ') || 'which names none'})`,
+    );
+  }
+
+  #artefactAt(location: string): Artefact {
+    if (/^https?:\/\//i.test(location)) return urlArtefact(new URL(location), this.#options.fetch ?? globalThis.fetch);
+    const path = location.startsWith('file://') ? fileURLToPath(location) : location;
+    return fileArtefact(resolve(dirname(this.#options.mapFile ?? '/'), path));
+  }
+
+  async #readMap(): Promise<ImageMap> {
+    const { mapFile } = this.#options;
+    if (mapFile === undefined) return {};
+    try {
+      const { mtimeMs } = await stat(mapFile);
+      if (this.#map?.mtimeMs !== mtimeMs)
+        this.#map = { mtimeMs, images: parseImageMap(await readFile(mapFile, 'utf8')) };
+      return this.#map.images;
+    } catch (cause) {
+      throw new BootError(
+        'ImageMapUnreadable',
+        `--boot-images: ${join(mapFile)}: ${cause instanceof Error ? cause.message : String(cause)}`,
+        cause,
+      );
+    }
+  }
+}
+
+/** @throws Error naming the entry that is wrong. */
+export function parseImageMap(text: string): ImageMap {
+  const result = imageMap.safeParse(parse(text) ?? {});
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new Error(
+    `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}; expected name: {kernel, initrd, uki, cmdline}`,
+  );
+}
+
+const understood =
+  'understood are a name from the file of --boot-images, a reference as registry.example/org/os:1, and http(s)://host/directory/ or file:///directory/ with the files vmlinuz and initrd in it';
+
+/** Undefined when it does not begin as an address does. */
+function directoryOf(reference: string): URL | undefined {
+  if (!/^(https?|file):\/\//i.test(reference)) return undefined;
+  const url = URL.parse(reference);
+  if (url === null || (url.protocol === 'file:' && url.host !== ''))
+    throw new BootError('ImageNotUnderstood', `image "${printableImage(reference)}" is not understood; ${understood}`);
+  if (hasUserInfo(reference))
+    throw new BootError('ImageNotUnderstood', 'the URL of the image has a user name or password; remove it');
+  if (!url.pathname.endsWith('/')) url.pathname += '/';
+  url.search = '';
+  url.hash = '';
+  return url;
+}

@@ -1,0 +1,147 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { join } from 'node:path';
+import { unmapped } from '@metal/api/common/address-list.ts';
+import { type Artefact, fileArtefact } from '../images/artefact.ts';
+import { BootError } from '../errors.ts';
+import { type BootImages, preparedDigestOf } from '../images/images.ts';
+import { type KnownMachines, normalised } from '../authorization/known-machines.ts';
+import type { BootAuthorizer } from '../authorization/boot-authorizer.ts';
+import { isDigest, nameOf, parseImageReference } from '../images/oci/reference.ts';
+import type { OciImages } from '../images/oci/oci-images.ts';
+import { ukiUrl } from '../images/public-url.ts';
+import { HttpError } from '../http-error.ts';
+
+export interface TokenlessOptions {
+  readonly machines: BootAuthorizer;
+  readonly known: KnownMachines;
+  readonly images: BootImages;
+  readonly oci: OciImages | undefined;
+  readonly defaultUkiImage: string | undefined;
+  readonly ipxeDirectory: string | undefined;
+  readonly publicUrl: () => string;
+  readonly isTrustedProxy: (address: string) => boolean;
+  readonly send: (request: FastifyRequest, reply: FastifyReply, artefact: Artefact) => Promise<FastifyReply>;
+}
+
+type Query = { imageName?: unknown; version?: unknown; layerDigest?: unknown };
+const getOrHead: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
+/** Programs of iPXE for firmware that boots over HTTP and has no orders; nothing else of their directory is served. */
+const ipxePrograms = ['ipxe.efi', 'snponly.efi', 'ipxe-x86.efi', 'ipxe-arm64.efi'] as const;
+/** A DHCP server names a machine by an address or two, not by hundreds. */
+const maxIdentifiers = 16;
+
+/**
+ * What is answered without a token: iPXE itself, and what the boot operator of IronCore answers, for DHCP servers and firmware
+ * that know its addresses.
+ *
+ *   GET /ipxe.efi, /ipxe-arm64.efi, …        ───► iPXE, which asks DHCP where its script is
+ *   GET /httpboot                            ───► JSON: where the UKI of the machine is, by X-Forwarded-For or its address
+ *   GET /httpboot/<repo…>/sha256-<hex>.efi   ───► a layer of an image that some boot was prepared with, and of no other
+ *   GET /image?imageName&version&layerDigest ───► the same
+ *
+ * Nobody learns a token or an ignition here, and by a header that anybody could have sent no UUID, which leads to the token.
+ */
+export function serveTokenless(http: FastifyInstance, options: TokenlessOptions): void {
+  const { oci, send } = options;
+  const layer = (repository: string, digest: string): Artefact => {
+    const artefact = isDigest(digest) ? oci?.knownLayer(repository, digest) : undefined;
+    if (artefact === undefined) throw new HttpError(404, 'this is no layer of an image that a boot was prepared with');
+    return artefact;
+  };
+  const repositoryOf = (text: string): string => {
+    const reference = parseImageReference(text);
+    if (reference === undefined) throw new HttpError(404, 'this is no name of an image');
+    return nameOf(reference);
+  };
+
+  for (const program of ipxePrograms) {
+    http.route({
+      method: getOrHead,
+      url: `/${program}`,
+      handler: (request, reply) => {
+        const { ipxeDirectory } = options;
+        if (ipxeDirectory === undefined) throw new HttpError(404, 'no programs of iPXE are served (--ipxe-directory)');
+        return send(request, reply, fileArtefact(join(ipxeDirectory, program), 'application/efi')).catch(
+          (cause: unknown) => {
+            if (!(cause instanceof BootError)) throw cause;
+            throw new HttpError(404, `there is no ${program} in the directory of --ipxe-directory`, { cause });
+          },
+        );
+      },
+    });
+  }
+
+  http.route({
+    method: getOrHead,
+    url: '/httpboot',
+    handler: async (request, reply) => {
+      const { identifiers, areSure } = identifiersOf(request, options);
+      const { SystemUUID, ...uki } = (await ukiOfMachine(identifiers, options)) ?? (await defaultUki(options));
+      const machine = SystemUUID === undefined || !areSure ? {} : { SystemUUID };
+      return reply.header('cache-control', 'no-store').send({ ClientIPs: identifiers, ...uki, ...machine });
+    },
+  });
+
+  http.route<{ Params: { '*': string } }>({
+    method: getOrHead,
+    url: '/httpboot/*',
+    handler: (request, reply) => {
+      const [, repository = '', hex = ''] = /^(.+)\/sha256-([0-9a-f]{64})\.efi$/.exec(request.params['*']) ?? [];
+      return send(request, reply, layer(repositoryOf(repository), `sha256:${hex}`));
+    },
+  });
+
+  http.route<{ Querystring: Query }>({
+    method: getOrHead,
+    url: '/image',
+    handler: (request, reply) => {
+      const { imageName, version, layerDigest } = request.query;
+      if (typeof imageName !== 'string' || typeof version !== 'string' || typeof layerDigest !== 'string')
+        throw new HttpError(404, 'expected imageName, version and layerDigest, each once');
+      return send(request, reply, layer(repositoryOf(imageName), layerDigest));
+    },
+  });
+}
+
+/**
+ * Addresses and MACs as a DHCP server names them; a machine that asks itself is known by its address. What is named is sure
+ * when a proxy names it that is trusted.
+ */
+function identifiersOf(
+  { headers, ip, socket }: FastifyRequest,
+  { isTrustedProxy }: Pick<TokenlessOptions, 'isTrustedProxy'>,
+): { identifiers: string[]; areSure: boolean } {
+  const named = [headers['x-forwarded-for'] ?? []]
+    .flat()
+    .flatMap((value) => value.split(','))
+    .map((entry) => entry.trim().toLowerCase())
+    .filter((entry) => normalised(entry) !== undefined);
+  if (named.length === 0) return { identifiers: [unmapped(ip)], areSure: true };
+  return { identifiers: named.slice(0, maxIdentifiers), areSure: isTrustedProxy(socket.remoteAddress ?? '') };
+}
+
+async function ukiOfMachine(identifiers: readonly string[], options: TokenlessOptions) {
+  for (const identifier of identifiers) {
+    const server = options.known.find(identifier);
+    const { boot } = server === undefined ? {} : await options.machines.decide(server);
+    if (server === undefined || boot === undefined) continue;
+    const url = ukiUrl(
+      await options.images.resolve(boot.spec.image, { digest: preparedDigestOf(boot) }),
+      options.publicUrl(),
+    );
+    if (url !== undefined) return { UKIURL: url, SystemUUID: server.spec.systemUUID.toLowerCase() };
+  }
+  return undefined;
+}
+
+/** Looked up at most twice a minute: anybody may ask, and the registry is not to hear of it each time. */
+async function defaultUki(options: TokenlessOptions): Promise<{ UKIURL: string; SystemUUID?: string }> {
+  const { defaultUkiImage, images } = options;
+  const plan = defaultUkiImage === undefined ? undefined : await images.check(defaultUkiImage, neverAborted);
+  const url = plan && ukiUrl(plan.image, options.publicUrl());
+  if (url === undefined)
+    throw new HttpError(404, 'no boot with a UKI is prepared for this machine, and there is no default');
+  return { UKIURL: url };
+}
+
+const neverAborted = new AbortController().signal;
