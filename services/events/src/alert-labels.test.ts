@@ -15,7 +15,7 @@ test('events of one kind are counted under one set of labels', () => {
   assert.equal(sets.of('a', alert('X')), sets.of('a', alert('X')));
 });
 
-test('a BMC that invents events shares labels with itself, and how bad they are stays visible', () => {
+test('further kinds of events of one BMC share labels, and keep their severity', () => {
   const sets = new AlertLabelSets();
   const used = new Set<object>();
   for (let index = 0; index < 10_000; index += 1)
@@ -28,11 +28,11 @@ test('a BMC that invents events shares labels with itself, and how bad they are 
     component: 'other',
   });
   assert.equal(sets.of('a', alert('yet another', 'Fatal')).severity, 'other');
-  assert.equal(sets.of('a', alert('invented-0')).message_id, 'invented-0', 'what is known keeps its labels');
+  assert.equal(sets.of('a', alert('invented-0')).message_id, 'invented-0', 'a known kind keeps its labels');
   assert.equal(sets.of('b', alert('invented-9999')).message_id, 'invented-9999', 'another BMC is not affected');
 });
 
-test('a BMC that is gone gives back its labels, and begins anew when it returns', () => {
+test('a deleted BMC releases its label sets', () => {
   const sets = new AlertLabelSets();
   sets.of('a', alert('X'));
   sets.of('a', alert('Y'));
@@ -40,7 +40,7 @@ test('a BMC that is gone gives back its labels, and begins anew when it returns'
   assert.deepEqual(sets.forget('a'), []);
 });
 
-test('a fleet that invents events has so many kinds in all, and each BMC a few', () => {
+test('the kinds of a fleet are bounded, and each BMC keeps a few beyond that', () => {
   const sets = new AlertLabelSets();
   const invent = (bmc: string, count: number): number => {
     const used = new Set<object>();
@@ -52,10 +52,10 @@ test('a fleet that invents events has so many kinds in all, and each BMC a few',
   assert.equal(invent('late', maxKindsPerBmc), kindsOfAnyBmc + 1);
   assert.equal(invent('modest', 3), 3);
   sets.forget('bmc-0');
-  assert.equal(invent('later', 100), 100, 'there is room again');
+  assert.equal(invent('later', 100), 100, 'the released sets are available again');
 });
 
-test('labels of any length are cut', () => {
+test('long labels are truncated', () => {
   const { message_id } = new AlertLabelSets().of('a', alert('x'.repeat(5_000)));
   assert.equal(message_id.length, 128);
 });

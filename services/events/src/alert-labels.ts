@@ -8,18 +8,18 @@ export interface AlertLabels {
   readonly component: string;
 }
 
-/** Each set of labels is kept by the metrics store for good; a BMC that reports more kinds of events shares one. */
+/** Prometheus keeps each label set; further kinds of events of a BMC share one. */
 export const maxKindsPerBmc = 200;
 /**
- * Firmware that puts the number of a log entry into each event makes every one a kind of its own. Where a fleet does, it has
- * this many in all, some 25 MB; and each BMC a few, so that those that behave are not counted under `other` for it.
+ * Some firmware puts the number of a log entry into each message ID, so that each event is a kind of its own. This bounds the
+ * kinds of the fleet, at some 25 MB; beyond it each BMC still has a few, so that a BMC with few kinds keeps its labels.
  */
 export const maxKindsTotal = 100_000;
 export const kindsOfAnyBmc = 20;
 const maxTextLength = 128;
 const severities = ['OK', 'Warning', 'Critical'];
 
-/** Chooses the labels an event is counted under, so that no BMC can fill the memory of those who watch it. */
+/** Selects the labels of an event, and bounds their number: no BMC can exhaust the memory of this process or of Prometheus. */
 export class AlertLabelSets {
   readonly #byBmc = new Map<string, Map<string, AlertLabels>>();
   #size = 0;
@@ -41,7 +41,7 @@ export class AlertLabelSets {
     return remember(known, chosen);
   }
 
-  /** The sets of a BMC that is gone. */
+  /** Returns and drops the label sets of a deleted BMC. */
   forget(hostname: string): readonly AlertLabels[] {
     const labels = [...(this.#byBmc.get(hostname)?.values() ?? [])];
     this.#byBmc.delete(hostname);
@@ -64,7 +64,7 @@ function remember(
   return kept;
 }
 
-/** How bad it is stays visible. */
+/** Keeps the severity. */
 const overflow = ({ hostname, severity }: AlertLabels): AlertLabels => ({
   hostname,
   severity: severities.includes(severity) ? severity : 'other',

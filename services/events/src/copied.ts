@@ -1,2 +1,2 @@
-/** For what is kept of a text: V8 holds the whole of it for the sake of a part that is cut out. */
+/** Copies a substring that is kept: V8 would keep the whole string in memory for it. */
 export const copied = (text: string): string => Buffer.from(text).toString();

@@ -4,7 +4,7 @@ import { type AlertLabels, AlertLabelSets } from './alert-labels.ts';
 import type { Alert, Reading } from './payload.ts';
 import type { Readings } from './readings.ts';
 
-/** What BMCs push, as metrics: names and labels of v0.7.0. */
+/** Events and readings of BMCs as metrics, with the names and labels of v0.7.0. */
 export class EventMetrics {
   readonly #readings: Readings;
   readonly #labels = new AlertLabelSets();
@@ -23,14 +23,14 @@ export class EventMetrics {
     });
     this.#surplus = new Counter({
       name: 'metal_event_readings_dropped_total',
-      help: 'Readings of BMCs that report more sensors than are kept',
+      help: 'Readings beyond the limit of sensors per BMC',
       labelNames: ['hostname'],
       registers: [registry],
     });
     void new ScrapedMetric({
       registry,
       name: 'redfish_monitor_reading',
-      help: 'Last value that a BMC pushed, for ten minutes',
+      help: 'Last reading that a BMC pushed, exposed for ten minutes',
       read: () => readingSamples(readings),
     });
   }
@@ -44,14 +44,14 @@ export class EventMetrics {
     }
   }
 
-  /** Returns how many found no room. */
+  /** Returns the number of readings beyond the limit. */
   take(hostname: string, readings: readonly Reading[]): number {
     const surplus = this.#readings.take(hostname, readings);
     if (surplus > 0) this.#surplus?.inc({ hostname }, surplus);
     return surplus;
   }
 
-  /** A BMC that is gone leaves no series behind. */
+  /** Drops the series of a deleted BMC. */
   forget(hostname: string): void {
     this.#readings.forget(hostname);
     this.#surplus?.remove({ hostname });

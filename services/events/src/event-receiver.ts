@@ -1,7 +1,7 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
-import { RateLimit } from '@metal/http/rate-limit.ts';
+import { defaultRequestRate, RateLimit, type RequestRate } from '@metal/http/rate-limit.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
@@ -11,19 +11,19 @@ import type { Cache } from '@metal/kube/cache/store.ts';
 import { receiveEvents } from './routes.ts';
 
 export interface EventReceiverOptions {
-  /** Port 0 takes a free one. */
+  /** Port 0 selects a free port. */
   listen: { host?: string | undefined; port: number };
-  /** token: the address holds a token of the BMC. none: whoever names a BMC that exists speaks for it, as in v0.7.0. */
+  /** token: the path contains a token of the BMC. none: the path contains the name of a BMC object, as in v0.7.0. */
   auth: 'token' | 'none';
   bmcs: Cache<BMC>;
   eventTokenKey: () => Promise<Uint8Array>;
-  /** The BMC says that power or state of something changed there. Must not throw; called as often as BMCs speak. */
+  /** Called for each event about power or state. Must not throw; the rate is not limited. */
   onEvent: (bmcName: string) => void;
   clock: Clock;
   log: Logger;
   metrics?: MetricsRegistry | undefined;
-  /** Per client address; the defaults let a rack behind one address report at once. */
-  rateLimit?: { burst: number; perSecond: number } | undefined;
+  /** Per client address. */
+  rateLimit?: RequestRate | undefined;
   tls?: { certificatePem: string; keyPem: string } | undefined;
 }
 
@@ -32,7 +32,7 @@ export type RunningEventReceiver = Listening;
 const maxBodyBytes = 1_048_576;
 const shutdownGraceMs = 5_000;
 
-/** Listens for what BMCs push and shows it as metrics. Keeps readings for ten minutes, and nothing of BMCs that are gone. */
+/** Receives events and metric reports of BMCs and exposes them as metrics. Readings expire after ten minutes. */
 export async function startEventReceiver(options: EventReceiverOptions): Promise<RunningEventReceiver> {
   const { auth, bmcs, eventTokenKey, onEvent, clock, log } = options;
   const stack = new AsyncDisposableStack();
@@ -43,7 +43,7 @@ export async function startEventReceiver(options: EventReceiverOptions): Promise
         if (before?.metadata.uid !== after?.metadata.uid) metrics.forget(key);
       }),
     );
-    const limit = new RateLimit({ clock, ...(options.rateLimit ?? { burst: 2_000, perSecond: 200 }) });
+    const limit = new RateLimit({ clock, ...(options.rateLimit ?? defaultRequestRate) });
     const http = application(
       { bodyLimit: maxBodyBytes, requestTimeout: 30_000, routerOptions: { maxParamLength: 400 } },
       options.tls,

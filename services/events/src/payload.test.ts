@@ -16,7 +16,7 @@ test('events are read from Events, and from Alerts where that is empty', () => {
   assert.deepEqual(idsIn({ '@odata.type': '#Event.v1_7_0.Event' }), []);
 });
 
-test('the newer names of severity and message count before the older ones', () => {
+test('the newer fields for severity and message take precedence', () => {
   assert.equal(alertOf({ MessageSeverity: 'Critical', Severity: 'OK' })?.severity, 'Critical');
   assert.equal(alertOf({ Severity: 'Warning' })?.severity, 'Warning');
   assert.equal(alertOf({ MessageId: 'A.1', EventId: '7' })?.messageId, 'A.1');
@@ -48,7 +48,7 @@ const events: [object, boolean][] = [
   [{ MessageId: 'TMP0118', Message: 'The system inlet temperature is less than the lower threshold.' }, false],
 ];
 for (const [event, expected] of events) {
-  test(`${JSON.stringify(event)} ${expected ? 'speaks' : 'does not speak'} of power or state`, () =>
+  test(`${JSON.stringify(event)} ${expected ? 'is' : 'is not'} about power or state`, () =>
     assert.equal(alertOf(event)?.aboutState, expected));
 }
 
@@ -88,7 +88,7 @@ test('a reading says its kind and unit, or its kind is guessed and its unit left
   assert.deepEqual([inlet?.type, inlet?.unit, fan?.type, fan?.unit], ['Temperature', '', 'Gauge', '']);
 });
 
-test('one value that makes no sense leaves the others whole', () => {
+test('an unreadable value does not affect the others', () => {
   const found = readingsIn(
     bytes({ MetricValues: [7, null, { MetricId: 'a', MetricValue: 'x' }, { MetricId: 'b', MetricValue: '2' }] }),
   );
@@ -105,7 +105,7 @@ for (const [title, text] of [
   ['that is a word', '"Events"'],
   ['with a word for a list', '{"Events": "x", "MetricValues": "x"}'],
 ] as const) {
-  test(`a body ${title} is refused`, () => {
+  test(`a body ${title} is rejected`, () => {
     const body = new TextEncoder().encode(text);
     assert.throws(() => alertsIn(body), { status: 400, message: `the body cannot be decoded (${body.length} bytes)` });
     assert.throws(() => readingsIn(body), { status: 400 });

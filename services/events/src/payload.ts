@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { HttpError } from './http-error.ts';
+import { HttpError } from '@metal/http/http-error.ts';
 
-/** What is absent or of another type than the standard says is as good as absent: BMCs are generous with both. */
+/** BMCs leave out fields and send other types than the standard has: a field of another type counts as absent. */
 const text = z.string().catch('');
 const list = z.array(z.unknown()).nullish();
 
-/** DSP0268 has a link object here; iDRAC sends its path alone. */
+/** DSP0268 defines a link object here; iDRAC sends the path as a string. */
 const origin = z
   .union([z.string(), z.object({ '@odata.id': z.string() }).transform((link) => link['@odata.id'])])
   .catch('');
@@ -34,7 +34,7 @@ export interface Alert {
   readonly severity: string;
   readonly messageId: string;
   readonly component: string;
-  /** It speaks of the power or the state of something, so that what is known of the machine may be old. */
+  /** The event is about power or state, so the observed state of the machine may be stale. */
   readonly aboutState: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface Reading {
   readonly value: number;
 }
 
-/** The events of a Redfish Event. @throws Refusal 400 for what is none. */
+/** The events of a Redfish Event. @throws HttpError 400 for any other body */
 export function alertsIn(bytes: Uint8Array): Alert[] {
   const { Events, Alerts } = parsed(bytes, eventPayload);
   const found = Events === undefined || Events === null || Events.length === 0 ? Alerts : Events;
@@ -64,7 +64,7 @@ const alertOf = (one: z.output<typeof event>): Alert => ({
   aboutState: [one.EventType, one.MessageId, one.Message].some((value) => aboutState.test(value)),
 });
 
-/** The numbers of a Redfish MetricReport. @throws Refusal 400 for what is none. */
+/** The numbers of a Redfish MetricReport. @throws HttpError 400 for any other body */
 export function readingsIn(bytes: Uint8Array): Reading[] {
   const { MetricValues } = parsed(bytes, metricReport);
   return (MetricValues ?? [])
@@ -87,7 +87,7 @@ function readingOf(one: z.output<typeof metricValue>): Reading[] {
   ];
 }
 
-/** `Number` takes nothing for zero. */
+/** `Number('')` is 0. */
 const numberIn = (value: string): number => (value.trim() === '' ? Number.NaN : Number(value));
 
 function parsed<Schema extends z.ZodType>(bytes: Uint8Array, schema: Schema): z.output<Schema> {

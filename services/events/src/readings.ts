@@ -2,9 +2,9 @@ import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { copied } from './copied.ts';
 import type { Reading } from './payload.ts';
 
-/** Older readings say nothing about now. */
+/** Older readings are not exposed. */
 export const readingLifeMs = 10 * 60_000;
-/** A big server has a few hundred sensors; what is beyond that is a mistake or an attack. */
+/** A large server has a few hundred sensors; more are an error or an attack. */
 export const maxReadingsPerBmc = 1_000;
 const maxTextLength = 256;
 
@@ -22,7 +22,7 @@ export class Readings implements Disposable {
     this.#clock = clock;
   }
 
-  /** Returns how many found no room. */
+  /** Returns the number of readings beyond the limit. */
   take(bmc: string, readings: readonly Reading[]): number {
     const at = this.#clock.now();
     const kept = this.#byBmc.get(bmc) ?? new Map<string, Kept>();
@@ -42,9 +42,9 @@ export class Readings implements Disposable {
     this.#byBmc.delete(bmc);
   }
 
-  /** Of every BMC there is when the first is asked for: what is not too old when that BMC has its turn. */
+  /** Iterates over the BMCs that are present at the first call; readings that expire during the iteration are left out. */
   *current(): Generator<{ bmc: string; reading: Reading }> {
-    // What goes and comes again while this is told would be told twice, which Prometheus refuses.
+    // A BMC that is dropped and added during the iteration would appear twice, which Prometheus rejects.
     const present = [...this.#byBmc];
     for (const [bmc, kept] of present) {
       forgetOld(kept, this.#clock.now());
@@ -52,7 +52,7 @@ export class Readings implements Disposable {
     }
   }
 
-  /** How many are held in memory, old ones that nobody has asked for since included. */
+  /** Readings in memory, including expired ones. */
   get size(): number {
     return [...this.#byBmc.values()].reduce((sum, kept) => sum + kept.size, 0);
   }
@@ -61,7 +61,7 @@ export class Readings implements Disposable {
     this.#sweep?.[Symbol.dispose]();
   }
 
-  /** Also when nobody scrapes. */
+  /** Expired readings leave memory also without a scrape. */
   #sweepLater(): void {
     this.#sweep ??= this.#clock.setTimeout(readingLifeMs, () => {
       this.#sweep = undefined;

@@ -1,19 +1,21 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { isEventToken } from '@metal/api/wire/event-token.ts';
+import { handleErrors, logRejection, type Rejection, statusOf } from '@metal/http/handle-errors.ts';
+import { HttpError } from '@metal/http/http-error.ts';
+import { limitRequests } from '@metal/http/limit-requests.ts';
 import type { RateLimit } from '@metal/http/rate-limit.ts';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { EventMetrics } from './event-metrics.ts';
 import { alertsIn, readingsIn } from './payload.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
-import { HttpError } from './http-error.ts';
 
 export interface RoutesOptions {
   auth: 'token' | 'none';
   bmcs: Cache<BMC>;
   eventTokenKey: () => Promise<Uint8Array>;
   metrics: EventMetrics;
-  /** The BMC says that power or state of something changed there. */
+  /** The BMC reported a change of power or state. */
   onEvent: (bmcName: string) => void;
   limit: RateLimit;
   log: Logger;
@@ -28,26 +30,23 @@ const rejectedMethods: ('GET' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[] = [
   'DELETE',
   'OPTIONS',
 ];
-/** What a refused request costs more than a good one: guessing runs a client dry sooner. */
-const errorCost = 9;
-/** Something to compare with where there is no BMC, so that the answer takes as long. */
+/** Compared with the token of an unknown BMC, so that the response takes the same time. */
 const placeholderUid = '00000000-0000-0000-0000-000000000000';
 
 /**
  *   POST /serverevents/alerts/<token>/<bmc>          a Redfish Event
  *   POST /serverevents/metricsreport/<token>/<bmc>   a Redfish MetricReport
  *
- * Without tokens the name of the BMC is the last segment, as in v0.7.0. Who is speaking is judged before the body is read.
+ * Without tokens the name of the BMC is the last segment, as in v0.7.0. The BMC is authenticated before the body is read.
  */
 export function receiveEvents(http: FastifyInstance, options: RoutesOptions): void {
   const { metrics, onEvent, limit, log } = options;
-  handleErrors(http, options);
+  handleEventErrors(http, options);
   http.removeAllContentTypeParsers();
   http.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  http.addHook('onRequest', async (request) => {
-    const wait = limit.take(request.ip);
-    if (wait > 0) throw new HttpError(429, 'too many requests from this address', { retryAfterSeconds: wait });
-  });
+  const tooManyRequests = (retryAfterSeconds: number) =>
+    new HttpError(429, 'too many requests from this address', { retryAfterSeconds });
+  limitRequests(http, { limit, tooManyRequests });
 
   const receive = (url: string, take: (bmc: string, bytes: Uint8Array) => void): void => {
     const onRequest = async ({ params }: FastifyRequest<Destination>) =>
@@ -73,7 +72,7 @@ export function receiveEvents(http: FastifyInstance, options: RoutesOptions): vo
   });
 }
 
-/** Name of the BMC that may speak at this address. With tokens nobody learns which BMCs there are. */
+/** The name of the BMC that this path belongs to. With tokens, an unknown BMC and a wrong token get the same response. */
 async function authenticateBmc(path: string, { auth, bmcs, eventTokenKey }: RoutesOptions): Promise<string> {
   const segments = path.split('/');
   const name = segments.at(-1) ?? '';
@@ -88,34 +87,31 @@ async function authenticateBmc(path: string, { auth, bmcs, eventTokenKey }: Rout
   throw new HttpError(403, 'this address admits nobody; subscribe with the address that the operator gives');
 }
 
-/** A request without a body has none to hand over. */
+/** A request without a body has an empty one. */
 const bytesOf = ({ body }: FastifyRequest<Destination>): Uint8Array =>
   Buffer.isBuffer(body) ? body : new Uint8Array();
 
-function handleErrors(http: FastifyInstance, { limit, log }: RoutesOptions): void {
-  http.setErrorHandler((error, request, reply) => sendError(error, request, reply));
-  http.setNotFoundHandler((request, reply) => sendError(new HttpError(404, 'nothing is served here'), request, reply));
-
-  function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const { status, message, retryAfterSeconds } = httpErrorFor(error);
-    // The address is left out: it may hold a token.
-    const fields = { status, route: request.routeOptions.url, client: request.ip, reason: message };
-    if (status === 503) log.error({ ...fields, err: error }, 'request failed');
-    else if (status !== 429) log.warn(fields, 'request refused');
-    if (status !== 429 && status !== 503) limit.take(request.ip, errorCost);
-    if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
-    if (status === 405) reply.header('allow', 'POST');
-    // The rest of a refused body is not worth reading.
-    if (request.method === 'POST') reply.header('connection', 'close');
-    return reply.code(status).type('text/plain; charset=utf-8').send(message);
-  }
+function handleEventErrors(http: FastifyInstance, { limit, log }: RoutesOptions): void {
+  const onRejection = (rejection: Rejection): void => {
+    const { status } = rejection.httpError;
+    if (status === 429) return;
+    logRejection(rejection, { log });
+    if (status !== 503) limit.chargeRejection(rejection.request.ip);
+  };
+  handleErrors(http, {
+    httpErrorFor,
+    unknownRoute: () => new HttpError(404, 'nothing is served here'),
+    onRejection,
+    allowedMethods: 'POST',
+    closesRejectedPosts: true,
+  });
 }
 
-/** What is not known to be harmless stays in the log. */
+/** Text that is not known to be harmless stays in the log. */
 function httpErrorFor(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
-  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
+  const status = statusOf(error);
   if (status === 413) return new HttpError(413, 'the body is bigger than 1 MiB');
-  if (typeof status === 'number' && status < 500) return new HttpError(400, 'the request is not well-formed');
+  if (status !== undefined && status < 500) return new HttpError(400, 'the request is not well-formed');
   return new HttpError(503, 'not available now; try again', { retryAfterSeconds: 5, cause: error });
 }

@@ -4,7 +4,7 @@ import type { EventRecorder } from '@metal/kube/client/events.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import { unusableAddresses } from './addresses.ts';
 
-/** Tells people about addresses they gave that no machine can be known by: the machine only sees that it is unknown. */
+/** Records an event on a Server whose annotation contains unusable addresses; its machine only receives a 404. */
 export function warnOfAddresses(servers: Cache<Server>, events: EventRecorder): Disposable {
   const warn = (server: Server): void => {
     const unusable = unusableAddresses(server);

@@ -17,7 +17,8 @@ const spellings: [string, string | undefined][] = [
   ['host.example', undefined],
 ];
 for (const [text, expected] of spellings) {
-  test(`the address "${text}" is known as ${expected ?? 'none'}`, () => assert.equal(canonicalAddress(text), expected));
+  test(`the canonical form of "${text}" is ${expected ?? 'none'}`, () =>
+    assert.equal(canonicalAddress(text), expected));
 }
 
 const serverWith = (ips: string[], annotation?: string): Server => ({
@@ -31,7 +32,7 @@ const serverWith = (ips: string[], annotation?: string): Server => ({
   status: { networkInterfaces: [{ name: 'eth0', macAddress: '', ips }] },
 });
 
-test('addresses that many machines have, or none, stand for no server', () => {
+test('loopback, link-local and unspecified addresses identify no server', () => {
   const shared = [
     '127.0.0.1',
     '127.3.2.1',
@@ -47,20 +48,20 @@ test('addresses that many machines have, or none, stand for no server', () => {
   assert.deepEqual(addressesOf(serverWith(['::ffff:127.0.0.1', '::ffff:169.254.9.9'])), []);
 });
 
-test('an address that the probe saw twice counts once', () => {
+test('an address that the probe reported twice counts once', () => {
   assert.deepEqual(addressesOf(serverWith(['10.0.0.5', '::ffff:10.0.0.5'])), ['10.0.0.5']);
 });
 
-test('addresses given by hand take the place of those that discovery saw', () => {
+test('addresses of the annotation replace those of discovery', () => {
   assert.deepEqual(addressesOf(serverWith(['10.0.0.5'], '10.9.9.1, 2001:DB8::9 ,nonsense')), [
     '10.9.9.1',
     '2001:db8::9',
   ]);
-  assert.deepEqual(addressesOf(serverWith(['10.0.0.5'], '')), [], 'an empty list leaves the token alone');
+  assert.deepEqual(addressesOf(serverWith(['10.0.0.5'], '')), [], 'an empty list leaves only the token');
   assert.deepEqual(addressesOf(serverWith([], '127.0.0.2,fe80::1,0.0.0.0')), ['127.0.0.2']);
 });
 
-test('what is given by hand and stands for nothing is named', () => {
+test('unusable addresses of the annotation are listed', () => {
   assert.deepEqual(unusableAddresses(serverWith(['fe80::1'], '10.9.9.1, nonsense,fe80::1,, 127.0.0.2')), [
     'nonsense',
     'fe80::1',
@@ -68,7 +69,7 @@ test('what is given by hand and stands for nothing is named', () => {
   assert.deepEqual(unusableAddresses(serverWith(['fe80::1'])), []);
 });
 
-test('a server that only has the deprecated single address is known by it', () => {
+test('the deprecated single address identifies a server', () => {
   const server = serverWith([]);
   const [first] = server.status?.networkInterfaces ?? [];
   assert.ok(first);

@@ -5,12 +5,12 @@ import { metadataAddressesAnnotation } from '@metal/api/wire/contract.ts';
 
 const isLoopback = addressMatcher(['127.0.0.0/8', '::1']);
 
-/** Addresses that many machines have at once, or none. */
+/** Addresses that identify no machine. */
 const isMeaningless = addressMatcher(['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3', '::', 'fe80::/10', 'ff00::/8']);
 
 /**
- * One text for each address: IPv6 shortened and in lower case, IPv4 addresses out of their IPv6 clothes, no zone.
- * Undefined for what is no address.
+ * The canonical form: IPv6 compressed and in lower case (RFC 5952), IPv4-mapped addresses as IPv4, no zone. Undefined for text
+ * that is no address.
  */
 export function canonicalAddress(text: string): string | undefined {
   const bare = text.trim().replace(/%.*$/, '');
@@ -21,8 +21,8 @@ export function canonicalAddress(text: string): string | undefined {
 }
 
 /**
- * The addresses that stand for this server. Those that its annotation names count alone: what discovery saw may belong
- * to somebody else by now. Only the annotation may name a loopback address, which no machine on the network can have.
+ * The addresses that identify this server: those of its annotation, else those that discovery found, which may belong to
+ * another machine by now. Only the annotation may contain a loopback address, which no machine on the network can have.
  */
 export function addressesOf({ metadata, status }: Server): string[] {
   const given = metadata.annotations?.[metadataAddressesAnnotation];
@@ -31,7 +31,7 @@ export function addressesOf({ metadata, status }: Server): string[] {
   return canonical(seen).filter((address) => !isMeaningless(address) && !isLoopback(address));
 }
 
-/** What the annotation of a server names and cannot stand for it, so that somebody can be told. */
+/** Entries of the annotation that identify no server. */
 export function unusableAddresses({ metadata }: Server): string[] {
   const given = metadata.annotations?.[metadataAddressesAnnotation]?.split(',') ?? [];
   return given

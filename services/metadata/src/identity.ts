@@ -7,10 +7,10 @@ import type { EventRecorder } from '@metal/kube/client/events.ts';
 import type { Logger } from 'pino';
 import { canonicalAddress } from './addresses.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
-import { HttpError } from './http-error.ts';
+import { HttpError } from '@metal/http/http-error.ts';
 
 export interface IdentityOptions {
-  /** token: an address alone proves nothing. */
+  /** token: the address of a client is not accepted. */
   auth: 'address' | 'token';
   /** Needs the index `address`. */
   servers: Cache<Server>;
@@ -21,14 +21,13 @@ export interface IdentityOptions {
 }
 
 export interface Caller {
-  /** Where the connection comes from. */
+  /** The remote address of the connection. */
   readonly peer: string;
   readonly authorization: string | undefined;
 }
 
 /**
- * Tells which server is asking. The token of its boot says it for certain; without one, its address says it, as long as
- * exactly one server has it. An address that two servers have serves neither, whichever was seen later.
+ * Identifies the server of a machine by the token of its boot, or by its address if exactly one server has that address.
  */
 export class Identity {
   readonly #options: IdentityOptions;
@@ -37,7 +36,7 @@ export class Identity {
     this.#options = options;
   }
 
-  /** @throws Refusal when it cannot be told. */
+  /** @throws HttpError if the server cannot be identified */
   async of({ peer, authorization }: Caller): Promise<Server> {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token !== undefined) return this.#byToken(token);
@@ -54,7 +53,7 @@ export class Identity {
       throw new HttpError(403, 'the token belongs to no boot configuration, or to one that is gone');
     if (!isCurrent(server, boot)) throw new HttpError(403, 'the token belongs to an earlier boot of this server');
     const expires = boot.metadata.annotations?.[bootTokenExpiresAnnotation];
-    // A date that cannot be read is one that has passed.
+    // An unreadable date counts as past.
     if (expires !== undefined && !(Date.parse(expires) > clock.now()))
       throw new HttpError(403, `the token expired at ${expires}`);
     return server;
@@ -71,7 +70,7 @@ export class Identity {
     throw new HttpError(409, 'more than one server is known by the address of the client; none of them is served');
   }
 
-  /** The machines cannot help it; the people who look after their Servers can. */
+  /** Only an administrator of the Servers can resolve it. */
   #reportAmbiguity(address: string, servers: readonly Server[]): void {
     const names = servers.map(({ metadata }) => metadata.name).toSorted();
     this.#options.log.warn({ address, servers: names, reason: 'MetadataAddressAmbiguous' }, 'metadata refused');

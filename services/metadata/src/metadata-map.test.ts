@@ -32,7 +32,7 @@ test('labels win over annotations, annotations over the name, the name over stat
   });
 });
 
-test('labels and annotations of others are not shown to the machine', () => {
+test('labels and annotations with other prefixes are not served', () => {
   assert.deepEqual(of({ labels: { secret: '1' }, annotations: { 'metal.ironcore.dev/metadata-addresses': '::1' } }), {
     'server-name': 'srv',
   });

@@ -1,7 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { metadataPrefix } from '@metal/api/wire/contract.ts';
 
-/** What a machine may know of itself. Later sources win: static pairs, the name, annotations, labels. */
+/** The metadata of a machine. Later sources win: static pairs, the name, annotations, labels. */
 export function metadataOf(
   { metadata }: Server,
   staticMetadata: Readonly<Record<string, string>>,

@@ -3,7 +3,7 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
-import { RateLimit } from '@metal/http/rate-limit.ts';
+import { defaultRequestRate, RateLimit, type RequestRate } from '@metal/http/rate-limit.ts';
 import type { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
@@ -23,28 +23,28 @@ export interface MetadataCaches {
 }
 
 export interface MetadataOptions {
-  /** Port 0 takes a free one. */
+  /** Port 0 selects a free port. */
   listen: { host?: string | undefined; port: number };
-  /** address: a machine is known by its address, or by the token of its boot. token: by its token only. */
+  /** address: a machine is identified by its address or the token of its boot. token: by its token only. */
   auth: 'address' | 'token';
   client: KubeClient;
   /** As `watchMetadataKinds` declares them. */
   caches: MetadataCaches;
   bootTokenKey: () => Promise<Uint8Array>;
-  /** Shown to every machine, unless its Server says otherwise. */
+  /** Metadata of every machine; annotations and labels of its Server override it. */
   staticMetadata: Readonly<Record<string, string>>;
   clock: Clock;
   log: Logger;
   metrics?: MetricsRegistry | undefined;
-  /** Per client address; IPv6 clients count by /64, so that a rack may well be one. */
-  rateLimit?: { burst: number; perSecond: number } | undefined;
+  /** Per client address; an IPv6 client is a /64, which may be a whole rack. */
+  rateLimit?: RequestRate | undefined;
 }
 
 export type RunningMetadata = Listening;
 
 const shutdownGraceMs = 5_000;
 
-/** The watches that tell machines apart. Everything else is read when it is asked for. */
+/** The watches that identify machines. Other objects are read per request. */
 export function watchMetadataKinds(caches: CacheSet): MetadataCaches {
   return {
     servers: caches.watch(Server, { indexes: { address: addressesOf } }),
@@ -52,7 +52,7 @@ export function watchMetadataKinds(caches: CacheSet): MetadataCaches {
   };
 }
 
-/** Answers running machines: what their Server says of them, and the user data of their claim. Keeps no state. */
+/** Serves running machines the metadata of their Server and the user data of their claim. Keeps no state. */
 export async function startMetadata(options: MetadataOptions): Promise<RunningMetadata> {
   const { auth, client, caches, bootTokenKey, staticMetadata, clock, log } = options;
   const stack = new AsyncDisposableStack();
@@ -62,11 +62,11 @@ export async function startMetadata(options: MetadataOptions): Promise<RunningMe
     stack.use(warnOfAddresses(caches.servers, events));
     const identity = new Identity({ auth, servers: caches.servers, tokens, events, clock, log });
     const userData = new UserDataReader({ client, events, clock, log });
-    const limit = new RateLimit({ clock, ...(options.rateLimit ?? { burst: 2_000, perSecond: 200 }) });
+    const limit = new RateLimit({ clock, ...(options.rateLimit ?? defaultRequestRate) });
     const http = application({
       bodyLimit: 16_384,
       requestTimeout: 30_000,
-      // Names of keys in Secrets have up to 253 characters.
+      // Keys in Secrets have up to 253 characters.
       routerOptions: { maxParamLength: 400 },
     });
     countRequests(http, options.metrics, {

@@ -1,11 +1,13 @@
 import { metadataFlavorHeader } from '@metal/api/wire/contract.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { handleErrors, type Rejection, statusOf } from '@metal/http/handle-errors.ts';
+import { HttpError } from '@metal/http/http-error.ts';
+import { limitRequests } from '@metal/http/limit-requests.ts';
 import type { RateLimit } from '@metal/http/rate-limit.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Identity } from './identity.ts';
 import { metadataOf } from './metadata-map.ts';
-import { HttpError } from './http-error.ts';
 import type { UserDataReader } from './user-data.ts';
 
 export interface RoutesOptions {
@@ -27,23 +29,22 @@ const rejectedMethods: ('POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[] = [
   'OPTIONS',
 ];
 const { name: flavorHeader, value: flavor } = metadataFlavorHeader;
-/** What a refused request costs more than a good one: whoever tries addresses runs dry sooner. */
-const errorCost = 9;
 
 /**
- *   GET /v1/                  everything, as JSON
- *   GET /v1/<field>           one field, as text; fields may contain slashes
- *   GET /v1/user-data         what the claim gives its machine, as JSON
- *   GET /v1/user-data/<key>   one value of it, byte for byte
+ *   GET /v1/                  all fields, as JSON
+ *   GET /v1/<field>           one field, as text; a field may contain slashes
+ *   GET /v1/user-data         the user data of the claim, as JSON
+ *   GET /v1/user-data/<key>   one value, byte for byte
  *
- * Judged in this order: header, route, who is asking.
+ * Checked in this order: rate limit, header, route, machine.
  */
 export function serveMetadata(http: FastifyInstance, options: RoutesOptions): void {
-  handleErrors(http, options);
+  handleMetadataErrors(http, options);
+  const tooManyRequests = (retryAfterSeconds: number) =>
+    new HttpError(429, 'too many requests from this address', { retryAfterSeconds });
+  limitRequests(http, { limit: options.limit, tooManyRequests });
+  // A web page or a redirect cannot set this header: it protects against server-side request forgery.
   http.addHook('onRequest', async (request) => {
-    const wait = options.limit.take(request.ip);
-    if (wait > 0) throw new HttpError(429, 'too many requests from this address', { retryAfterSeconds: wait });
-    // The header cannot be sent by a web page or a redirect: it tells a client that means us from one that was tricked.
     if (request.headers[flavorHeader.toLowerCase()] !== flavor)
       throw new HttpError(403, `missing required header: ${flavorHeader}: ${flavor}`);
   });
@@ -58,7 +59,7 @@ export function serveMetadata(http: FastifyInstance, options: RoutesOptions): vo
         authorization: request.headers.authorization,
       });
       const { type, body } = await responseFor({ path: request.params['*'], server, gone: goneOf(reply) }, options);
-      // A Buffer is sent as it is, with the type as it is.
+      // Fastify sends a Buffer unchanged and adds no charset to its type.
       return reply.header('cache-control', 'no-store').header('content-type', type).send(Buffer.from(body));
     },
   });
@@ -75,14 +76,14 @@ interface MetadataResponse {
 interface MetadataRequest {
   readonly path: string;
   readonly server: Server;
-  /** Whoever asked it waits no longer. */
+  /** Aborted when the client closes the connection. */
   readonly gone: AbortSignal;
 }
 
 function goneOf({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   const abort = (): void => gone.abort(new HttpError(503, 'the client is gone'));
-  // Who left while we found out who it is will not leave again.
+  // A connection that closed during the identification emits no further close event.
   if (raw.destroyed) abort();
   else raw.once('close', abort);
   return gone.signal;
@@ -115,25 +116,24 @@ function plain(body: string | Buffer | undefined): MetadataResponse {
   return { type: 'text/plain; charset=utf-8', body };
 }
 
-function handleErrors(http: FastifyInstance, { limit, log }: RoutesOptions): void {
-  http.setErrorHandler((error, request, reply) => sendError(error, request, reply));
-  http.setNotFoundHandler((request, reply) => sendError(new HttpError(404, 'nothing is served here'), request, reply));
-
-  function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const { status, message, retryAfterSeconds } = httpErrorFor(error);
+function handleMetadataErrors(http: FastifyInstance, { limit, log }: RoutesOptions): void {
+  const onRejection = ({ error, httpError: { status }, request }: Rejection): void => {
     if (!(error instanceof HttpError)) log.error({ err: error, client: request.ip }, 'request failed');
-    if (status !== 429 && status < 500) limit.take(request.ip, errorCost);
-    if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
-    if (status === 405) reply.header('allow', 'GET, HEAD');
-    return reply.code(status).header('content-type', 'text/plain; charset=utf-8').send(message);
-  }
+    if (status !== 429 && status < 500) limit.chargeRejection(request.ip);
+  };
+  handleErrors(http, {
+    httpErrorFor,
+    unknownRoute: () => new HttpError(404, 'nothing is served here'),
+    onRejection,
+    allowedMethods: 'GET, HEAD',
+  });
 }
 
-/** What is not known to be harmless stays in the log. */
+/** Text that is not known to be harmless stays in the log. */
 function httpErrorFor(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
-  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
-  return typeof status === 'number' && status < 500
+  const status = statusOf(error);
+  return status !== undefined && status < 500
     ? new HttpError(400, 'the request is not well-formed')
     : new HttpError(500, 'not available now; try again');
 }

@@ -23,7 +23,7 @@ import { serveMetadata } from './routes.ts';
 import { UserDataReader } from './user-data.ts';
 
 const machines = 60;
-/** See read-line.ts. */
+/** As in user-data.ts. */
 const maxConcurrent = 8;
 
 const server: Server = {
@@ -39,7 +39,7 @@ const claim = {
 };
 const secret = { metadata: { name: 'x', namespace: 'tenant' }, type: 'metal.ironcore.dev/user-data', data: {} };
 
-/** Has no time for claims until it is told so. What a machine that boots asks about it tells at once. */
+/** Holds reads of claims until `releaseHeld`. Reads of Servers, as for machines that boot, are answered at once. */
 async function openSlowApiServer() {
   const held: ServerResponse[] = [];
   const started: string[] = [];
@@ -64,7 +64,7 @@ async function openSlowApiServer() {
   return {
     kubeconfig: JSON.stringify(kubeconfig),
     held,
-    /** What was read, in the order in which it was asked for. */
+    /** Reads, in the order of their requests. */
     started,
     holds: holding.promise,
     releaseHeld: () => {
@@ -84,7 +84,7 @@ interface UserDataResponse {
   readonly text: string;
 }
 
-/** A hall of machines, all of which have asked for their user data, and an API server that has no time for them. */
+/** Many machines that have requested their user data, and an API server that holds the reads. */
 async function startBurst() {
   await using stack = new AsyncDisposableStack();
   const api = stack.use(await openSlowApiServer());
@@ -96,7 +96,7 @@ async function startBurst() {
   servers.addIndexes({ address: addressesOf });
   servers.upsertIfNewer(server);
   const [clock, log, events] = [fakeClock(), pino({ level: 'silent' }), discardEvents];
-  const tokens = {} as BootTokens; // nobody comes with a token
+  const tokens = {} as BootTokens; // no request has a token
   const http = stack.adopt(application({ bodyLimit: 1, requestTimeout: 30_000 }), (opened) => {
     opened.server.closeAllConnections();
     return opened.close();
@@ -129,7 +129,7 @@ async function startBurst() {
     responses,
     allLeft: allLeft.promise,
     requestOnce: () => responseTo(sendRequest()),
-    /** As the boot service asks, over the same connections. */
+    /** A read of the boot service, over the same connections. */
     boots: () => client.find(Server, { name: 'booting' }, { signal: AbortSignal.timeout(60_000) }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -141,7 +141,7 @@ async function responseTo(sent: ClientRequest): Promise<UserDataResponse> {
   return { status: response.statusCode, retryAfter: response.headers['retry-after'], text };
 }
 
-test('user data of a claim that was evicted is given to nobody, also while its server still says Reserved', async () => {
+test('an evicted claim gets no user data, also while its server is still Reserved', async () => {
   const client: Pick<KubeClient, 'find'> = { find: () => assert.fail('nothing is read') };
   const reader = new UserDataReader({
     client,
@@ -156,7 +156,7 @@ test('user data of a claim that was evicted is given to nobody, also while its s
   assert.equal(reason, 'the claim of this server was evicted');
 });
 
-test('a hall that asks for its user data at once waits in line, and machines that boot do not wait behind it', async () => {
+test('requests for user data beyond the limit wait, and do not delay machines that boot', async () => {
   await using burst = await startBurst();
   assert.equal((await burst.boots())?.metadata.name, 'node');
   assert.equal(burst.api.held.length, maxConcurrent);
@@ -168,10 +168,10 @@ test('a hall that asks for its user data at once waits in line, and machines tha
   assert.equal(responses.filter(({ status }) => status === 200).length, maxConcurrent);
   for (const response of rejected)
     assert.deepEqual(response, { status: 503, retryAfter: '5', text: 'too many machines ask at once; try again' });
-  assert.equal(burst.api.started.length, 2 * maxConcurrent, 'who is turned away cost the API server nothing');
+  assert.equal(burst.api.started.length, 2 * maxConcurrent, 'a rejected request causes no API request');
 });
 
-test('for machines that gave up nothing more is read, and the next one is answered', async () => {
+test('no read starts for machines that closed their connections, and the next request is served', async () => {
   await using burst = await startBurst();
   for (const sent of burst.requests) sent.destroy();
   await burst.allLeft;
@@ -181,18 +181,18 @@ test('for machines that gave up nothing more is read, and the next one is answer
   assert.deepEqual(burst.api.started, [...ofTheBurst, 'claim', 'Secret']);
 });
 
-test('an API server that hangs is waited for ten seconds, counted from when the turn of a machine comes', async (t) => {
+test('a read has a deadline of ten seconds, which starts when the request gets its place', async (t) => {
   const deadlines: { ms: number; pass: () => void }[] = [];
   t.mock.method(AbortSignal, 'timeout', (ms: number) => {
     const controller = new AbortController();
-    deadlines.push({ ms, pass: () => controller.abort(new Error('the time is over')) });
+    deadlines.push({ ms, pass: () => controller.abort(new Error('deadline exceeded')) });
     return controller.signal;
   });
   await using burst = await startBurst();
   assert.deepEqual(
     deadlines.map(({ ms }) => ms),
     Array.from({ length: maxConcurrent }, () => 10_000),
-    'who is in line has all of its time',
+    'a waiting request has its full deadline',
   );
   burst.clock.advance(5_000);
   for (const { pass } of deadlines) pass();

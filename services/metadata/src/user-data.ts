@@ -8,8 +8,8 @@ import { KubeError } from '@metal/kube/errors.ts';
 import type { EventRecorder, EventText } from '@metal/kube/client/events.ts';
 import type { Kind, KubeObject, ObjectRef } from '@metal/kube/kinds/kind.ts';
 import type { Logger } from 'pino';
-import { RequestLimiter } from './request-limiter.ts';
-import { HttpError } from './http-error.ts';
+import { HttpError } from '@metal/http/http-error.ts';
+import { RequestLimiter } from '@metal/http/request-limiter.ts';
 
 export interface UserDataOptions {
   client: Pick<KubeClient, 'find'>;
@@ -18,24 +18,39 @@ export interface UserDataOptions {
   log: Logger;
 }
 
+/**
+ * Machines whose user data is read at the same time, with one request each at a time. Together with the 24 requests of the boot
+ * service, which may share the connections, this is the number of connections to the API server.
+ */
+const maxConcurrent = 8;
+const queueTimeoutMs = 5_000;
+/** An API server that hangs must not block a machine. */
+const deadlineMs = 10_000;
+const retryAfterSeconds = 5;
+
+const overloaded = (): HttpError =>
+  new HttpError(503, 'too many machines ask at once; try again', { retryAfterSeconds });
+
 type ClaimRef = NonNullable<Server['spec']['serverClaimRef']>;
 
 interface Reading {
   readonly about: string;
   readonly deadline: AbortSignal;
-  /** Nothing is begun after that. What is under way goes on: to break it off would end its connection, see docs/decisions/0058. */
+  /** No further read starts after that. A running read continues: an abort would close its connection, see docs/decisions/0058. */
   readonly gone: AbortSignal;
   readonly onError?: (error: KubeError) => void;
 }
 
-/** The values by key, or why there are none. */
+/** The values by key, or the reason why there are none. */
 export type UserData =
   | { readonly values: ReadonlyMap<string, Buffer>; readonly reason?: never }
   | { readonly values?: never; readonly reason: string };
 
 /**
- * User data of the claim that holds the server now. A claim that only has the name of the one that was bound gets
- * nothing, and nobody's Secret is read for a server that is not Reserved.
+ * Reads the user data of the claim that is bound to the server, by UID. No Secret is read for a server that is not Reserved.
+ *
+ * Many machines that start at the same time request their user data together. Requests beyond the limit wait in this
+ * process, and not among the API requests of others.
  */
 export class UserDataReader {
   readonly #options: UserDataOptions;
@@ -43,12 +58,12 @@ export class UserDataReader {
 
   constructor(options: UserDataOptions) {
     this.#options = options;
-    this.#limiter = new RequestLimiter(options.clock);
+    this.#limiter = new RequestLimiter({ maxConcurrent, queueTimeoutMs, overloaded, clock: options.clock });
   }
 
   /**
-   * Nothing more is read once whoever asked is gone.
-   * @throws Refusal 500 when there is user data and it cannot be given, 503 when too many ask at once; the reason of `gone`
+   * No read starts after `gone`.
+   * @throws HttpError 500 if the user data cannot be read, 503 on overload; the reason of `gone`
    */
   async of(server: Server, gone: AbortSignal): Promise<UserData> {
     const { spec, status } = server;
@@ -57,7 +72,7 @@ export class UserDataReader {
     if (status?.state !== 'Reserved') return { reason: `this server is ${status?.state ?? 'Initial'}, not Reserved` };
     if (ref.evicted === true) return { reason: 'the claim of this server was evicted' };
     const about = server.metadata.name;
-    return this.#limiter.run((deadline) => this.#readOf(ref, { about, deadline, gone }));
+    return this.#limiter.run(() => this.#readOf(ref, { about, deadline: AbortSignal.timeout(deadlineMs), gone }));
   }
 
   async #readOf(ref: ClaimRef, reading: Reading): Promise<UserData> {
@@ -84,7 +99,7 @@ export class UserDataReader {
     return { values: new Map(values) };
   }
 
-  /** What the API server says stays in our log. */
+  /** Errors of the API server stay in the log. */
   async #find<T extends KubeObject>(
     kind: Kind<T>,
     ref: ObjectRef,

@@ -32,21 +32,21 @@ function admissionOver(known: readonly Server[]): Admission {
   const find = async (kind: Kind) => (kind.kind === Server.kind ? erased : boot);
   return new Admission({
     auth: 'token',
-    client: { find } as unknown as KubeClient, // nothing else is asked of it
+    client: { find } as unknown as KubeClient, // only `find` is called
     servers,
     bootConfigurations: new Store<ServerBootConfiguration>(),
-    tokens: {} as BootTokens, // nobody comes with a token
+    tokens: {} as BootTokens, // no request has a token
     clock: fakeClock(),
   });
 }
 
-test('the only Server of a machine may report on its boot', async () => {
+test('a report is accepted for the only Server of a machine', async () => {
   const admission = admissionOver([erased]);
   assert.equal(admission.knownSenderOf('aa-1', boot)?.server.metadata.name, 'erased');
   assert.equal((await admission.confirmedSenderOf('aa-1', boot)).server.metadata.name, 'erased');
 });
 
-test('an agent that erases is refused as soon as another Server has its machine, also by the API server', async () => {
+test('an erasure report is rejected as soon as another Server manages the machine, also as the API server has it', async () => {
   const claimed = server('claimed', 3, { systemUUID: 'aa-1', serverClaimRef: { namespace: 'team', name: 'claim' } });
   const admission = admissionOver([erased, claimed]);
   assert.equal(admission.knownSenderOf('aa-1', boot), undefined);
@@ -56,6 +56,6 @@ test('an agent that erases is refused as soon as another Server has its machine,
   });
 });
 
-test('a younger Server of the machine, without claim, does not stop the agent', () => {
+test('a younger Server of the machine without a claim does not stop the agent', () => {
   assert.equal(admissionOver([erased, server('young', 3)]).knownSenderOf('aa-1', boot)?.server.metadata.name, 'erased');
 });

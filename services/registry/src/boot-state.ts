@@ -2,20 +2,19 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { isConflict } from '@metal/kube/errors.ts';
-import { HttpError } from './http-error.ts';
+import { RegistryError } from './registry-error.ts';
 
 const type = 'BootStateReceived';
 
-/** The boot service writes to the same object while a machine boots; more often than this it does not. */
+/** The boot service writes to the same object while a machine boots, at most this often. */
 const maxAttempts = 5;
 
 /**
- * Records that the booted system has called home. Once recorded, nothing more is written, until the boot configuration
- * is changed: what booted then has said nothing yet.
+ * Records that the booted system reported its start: once per generation of the boot configuration.
  *
- * Our watch may lag behind, and what an earlier system says late must not be said of a boot configuration that was made
- * anew under the same name. The API server ignores a UID in a write of the status, so the version guards it.
- * @throws Refusal NotReady when that is so: it is judged anew when the watch has caught up.
+ * The watch may lag behind, and a late report of an earlier system must not be recorded on a boot configuration that was
+ * recreated under the same name. The API server ignores a UID in a write of the status, so the resource version guards it.
+ * @throws RegistryError NotReady for a recreated boot configuration; the client retries until the watch has caught up
  */
 export async function recordBootState(
   boot: ServerBootConfiguration,
@@ -25,10 +24,10 @@ export async function recordBootState(
   for (let attempt = 1; ; attempt += 1) {
     const current = await client.find(ServerBootConfiguration, boot.metadata);
     if (current === undefined || current.metadata.uid !== boot.metadata.uid)
-      throw new HttpError('NotReady', 'the boot configuration of this server has just changed; try again', {
+      throw new RegistryError('NotReady', 'the boot configuration of this server has just changed; try again', {
         retryAfterSeconds: 5,
       });
-    // The boot service may have heard it as well: the same news, told twice.
+    // The boot service may have recorded it in the meantime.
     if (hasBooted(current)) return;
     try {
       await applyBootState(current, client, clock.now());
@@ -61,7 +60,7 @@ const bootedOf = ({ status }: ServerBootConfiguration) =>
 
 const hasBooted = (boot: ServerBootConfiguration): boolean => bootedOf(boot) !== undefined && !isOutdated(boot);
 
-/** It was said of the boot configuration as it was before a change. */
+/** The condition belongs to an earlier generation of the boot configuration. */
 function isOutdated(boot: ServerBootConfiguration): boolean {
   const of = bootedOf(boot)?.observedGeneration;
   return of !== undefined && of !== boot.metadata.generation;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { diskErasure, type ErasureReportBody } from '@metal/api/wire/erasure.ts';
-import { httpErrorOf } from './erasure-orders.ts';
+import { rejectionOf } from './erasure-orders.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const boot: ServerBootConfiguration = {
@@ -45,7 +45,7 @@ const allButTheFinalReport = ['ErasureNotOrdered', 'ErasureNotOrdered', undefine
 const rows: [string, ServerSituation, readonly (string | undefined)[]][] = [
   ['in Cleanup', {}, none],
   ['in Cleanup that is to be parked', { operation: 'park' }, none],
-  ['in Cleanup that a claim has again', { isClaimed: true }, allButTheFinalReport],
+  ['in Cleanup that is claimed again', { isClaimed: true }, allButTheFinalReport],
   ['in Cleanup that is paused', { operation: 'ignore' }, allButTheFinalReport],
   ['in Cleanup that is paused with its children', { operation: 'ignore-child-and-self' }, allButTheFinalReport],
   ['in Maintenance', { state: 'Maintenance' }, all],
@@ -54,11 +54,11 @@ const rows: [string, ServerSituation, readonly (string | undefined)[]][] = [
 ];
 
 for (const [title, situation, expected] of rows)
-  test(`of a server ${title}, what its eraser tells as ${states.join(', ')}: ${expected.map((code) => code ?? 'taken').join(', ')}`, () => {
+  test(`erasure reports ${states.join(', ')} of a server ${title}: ${expected.map((code) => code ?? 'accepted').join(', ')}`, () => {
     const found = states.map((state) => {
       const disks = [diskErasure.parse({ sizeBytes: 1, result: state === 'Succeeded' ? 'Erased' : 'Pending' })];
       const report: ErasureReportBody = { systemUUID: 'u', attempt: 1, state, message: '', disks };
-      return httpErrorOf({ server: serverIn(situation), boot, report })?.code;
+      return rejectionOf({ server: serverIn(situation), boot, report })?.code;
     });
     assert.deepEqual(found, expected);
   });

@@ -5,26 +5,26 @@ import { withdrawalOf } from '@metal/api/wire/withdrawal.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { Admission } from './admission.ts';
 import type { ErasureDelivery } from './erasure-store.ts';
-import { HttpError } from './http-error.ts';
+import { RegistryError } from './registry-error.ts';
 
 export interface ErasureOrdersOptions {
   readonly admission: Admission;
   readonly clock: Clock;
 }
 
-/** With the 5 s between two reports, an agent that erases is stopped within 30 s, also by a registry whose watches died. */
+/** With 5 s between two reports, an agent that erases is stopped within 30 s, also when the watches of the registry are stale. */
 const confirmedForMs = 20_000;
-/** Boots whose confirmation is remembered; those that were silent for longest are forgotten first. */
+/** Confirmations that are kept; beyond that the oldest is dropped. */
 const maxBoots = 10_000;
 
 /**
- * Whether what an agent tells was ordered. It writes to its disks when its word that it is about to begin is acknowledged, and
- * goes on as long as it is not refused: neither can be taken back, and a watch may be dead for minutes before that is noticed.
+ * Checks each erasure report against the order. An agent erases its disks once its first report is acknowledged, and continues
+ * until a report is rejected: neither can be revoked, and a watch may be stale for minutes.
  *
- *   about to begin              ─► the API server is asked
- *   goes on                     ─► the API server is asked every 20 s, our caches meanwhile
- *   the end                     ─► the API server is asked: the order may have been withdrawn a moment before
- *   refused by our caches       ─► the API server is asked before that is said
+ *   first report                ─► reads the API server
+ *   progress                    ─► reads the API server every 20 s, the caches in between
+ *   last report                 ─► reads the API server: the order may have just been withdrawn
+ *   rejected by the caches      ─► reads the API server before the rejection is sent
  */
 export class ErasureOrders {
   readonly #options: ErasureOrdersOptions;
@@ -35,15 +35,15 @@ export class ErasureOrders {
     this.#options = options;
   }
 
-  /** @throws Refusal for what was not ordered, or is no more. */
+  /** @throws RegistryError if there is no order, or it was withdrawn */
   async deliveryOf(report: ErasureReportBody, boot: ServerBootConfiguration): Promise<ErasureDelivery> {
     const { admission, clock } = this.#options;
     const known = this.#mayTrustCache(report, boot) ? admission.knownSenderOf(report.systemUUID, boot) : undefined;
-    if (known !== undefined && httpErrorOf({ ...known, report }) === undefined) return { ...known, report };
+    if (known !== undefined && rejectionOf({ ...known, report }) === undefined) return { ...known, report };
     const requestedAt = clock.now();
     const delivery = { ...(await admission.confirmedSenderOf(report.systemUUID, boot)), report };
-    const httpError = httpErrorOf(delivery);
-    if (httpError !== undefined) throw httpError;
+    const rejection = rejectionOf(delivery);
+    if (rejection !== undefined) throw rejection;
     this.#remember(boot, requestedAt);
     return delivery;
   }
@@ -64,33 +64,39 @@ export class ErasureOrders {
 }
 
 /**
- * Reports are taken for the attempt that is under way, and for what was ordered. Of an order that was withdrawn only the end
- * without success is taken: it tells what was erased until then.
+ * Accepts reports for the current attempt of an order. For a withdrawn order it accepts only `Failed`, which lists the disks
+ * that were erased before.
  */
-export function httpErrorOf({ server, boot, report }: ErasureDelivery): HttpError | undefined {
+export function rejectionOf({ server, boot, report }: ErasureDelivery): RegistryError | undefined {
   const { metadata, status } = server;
   if (metadata.deletionTimestamp !== undefined)
-    return new HttpError('ErasureNotOrdered', `Server ${metadata.name} is being deleted; nothing is to be erased`);
+    return new RegistryError('ErasureNotOrdered', `Server ${metadata.name} is being deleted; nothing is to be erased`);
   const state = status?.state ?? 'Initial';
   if (state !== 'Cleanup')
-    return new HttpError('ErasureNotOrdered', `Server ${metadata.name} is in state ${state}; nothing is to be erased`);
+    return new RegistryError(
+      'ErasureNotOrdered',
+      `Server ${metadata.name} is in state ${state}; nothing is to be erased`,
+    );
   const withdrawal = withdrawalOf(server);
   if (withdrawal !== undefined && report.state !== 'Failed')
-    return new HttpError('ErasureNotOrdered', `Server ${metadata.name}: ${withdrawal}; nothing is to be erased`);
+    return new RegistryError('ErasureNotOrdered', `Server ${metadata.name}: ${withdrawal}; nothing is to be erased`);
   const ordered = boot.metadata.annotations?.[cleanupAttemptAnnotation];
   if (String(report.attempt) !== ordered)
-    return new HttpError('ErasureNotOrdered', `the token is of attempt ${ordered}; the report is of ${report.attempt}`);
+    return new RegistryError(
+      'ErasureNotOrdered',
+      `the token is of attempt ${ordered}; the report is of ${report.attempt}`,
+    );
   const unerased = report.disks.find(({ result }) => result !== 'Erased');
   return report.state === 'Succeeded' && unerased !== undefined
-    ? new HttpError(
+    ? new RegistryError(
         'ReportInvalid',
         `state: Succeeded, but disk ${unerased.name || unerased.serial} is ${unerased.result}`,
       )
     : undefined;
 }
 
-/** Only the boots that a cleanup prepares have an order. */
+/** Only cleanup boots have an order. */
 export function requireCleanupBoot({ metadata }: ServerBootConfiguration): void {
   if (metadata.annotations?.[cleanupAttemptAnnotation] !== undefined) return;
-  throw new HttpError('TokenNotForReports', 'the token belongs to a boot that has no order to erase disks');
+  throw new RegistryError('TokenNotForReports', 'the token belongs to a boot that has no order to erase disks');
 }

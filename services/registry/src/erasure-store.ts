@@ -9,7 +9,7 @@ import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { fieldManager, guardedPut, replaceSpec, requireFits } from './guarded-put.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
-import { HttpError } from './http-error.ts';
+import { RegistryError } from './registry-error.ts';
 
 export interface ErasureStoreOptions {
   client: KubeClient;
@@ -17,21 +17,21 @@ export interface ErasureStoreOptions {
   clock: Clock;
 }
 
-/** A report, and the boot that it was proved to come from. */
+/** A report, and the verified boot of its sender. */
 export interface ErasureDelivery {
   server: Server;
   boot: ServerBootConfiguration;
   report: ErasureReportBody;
 }
 
-/** Of what an agent tells on its way, so much reaches the API server. */
+/** The interval between two writes of progress. */
 const progressEveryMs = 5_000;
-/** That an agent lives is written down this often, although nothing moves. */
+/** The interval between two writes without progress. */
 const heartbeatEveryMs = 60_000;
 
 /**
- * Keeps one report per cleanup boot. What is said on the way is replaced; what is said in the end stands. Writes are
- * guarded by what was looked at, so that of two ends that arrive at once one is refused.
+ * Stores one report per cleanup boot. Progress is replaced; a final report is kept. Writes are guarded by the resource version,
+ * so that one of two concurrent final reports is rejected.
  */
 export class ErasureStore {
   readonly #options: ErasureStoreOptions;
@@ -41,8 +41,8 @@ export class ErasureStore {
   }
 
   /**
-   * @throws Refusal `ReportedDifferently` when the end of this attempt is told otherwise already; `ErasureNotBegun` when it
-   * tells of success and never told that it begins.
+   * @throws RegistryError `ReportedDifferently` if another final report of this attempt is stored; `ErasureNotBegun` for a success
+   * without an earlier `Running`
    */
   async put(delivery: ErasureDelivery): Promise<'stored' | 'known'> {
     const { client, erasures } = this.#options;
@@ -51,14 +51,14 @@ export class ErasureStore {
     const place = { client, kind: ErasureReport, name };
     return guardedPut({
       ...place,
-      // Another replica may have heard that it begins.
+      // Another replica may have stored the `Running`.
       existing: erasures.get(name) ?? (isSuccess(delivery) ? await client.find(ErasureReport, { name }) : undefined),
       isKnown: (existing) => this.#isKnown(existing, delivery),
       write: (existing) => {
         const spec = this.#specOf(delivery);
         if (existing !== undefined) return replaceSpec(place, existing, spec);
         if (isSuccess(delivery))
-          throw new HttpError(
+          throw new RegistryError(
             'ErasureNotBegun',
             'success is told of an attempt that never said that it begins (Running)',
           );
@@ -69,11 +69,17 @@ export class ErasureStore {
 
   #isKnown({ spec }: ErasureReport, { boot, report }: ErasureDelivery): boolean {
     if (spec.bootConfigurationUID !== boot.metadata.uid)
-      throw new HttpError('ReportedDifferently', 'an ErasureReport of another boot has the name that this one needs');
+      throw new RegistryError(
+        'ReportedDifferently',
+        'an ErasureReport of another boot has the name that this one needs',
+      );
     const isSame = isDeepStrictEqual(contentOf(spec), contentOf(report));
     if (spec.state !== 'Running') {
       if (isSame) return true;
-      throw new HttpError('ReportedDifferently', `this attempt has already ended in ${spec.state}; that report stands`);
+      throw new RegistryError(
+        'ReportedDifferently',
+        `this attempt has already ended in ${spec.state}; that report stands`,
+      );
     }
     if (report.state !== 'Running') return false;
     const ageMs = this.#options.clock.now() - Date.parse(spec.receivedTime);
@@ -101,11 +107,11 @@ export class ErasureStore {
   }
 }
 
-/** An agent asks before its first write, and so has said that it begins. One that was to erase nothing has not. */
+/** An agent reports `Running` before its first write. With the mode None it erases nothing and reports no `Running`. */
 const isSuccess = ({ report, boot }: ErasureDelivery): boolean =>
   report.state === 'Succeeded' && boot.metadata.annotations?.[cleanupModeAnnotation] !== 'None';
 
-/** A boot configuration of ours says it. */
+/** The operator annotates the boot configuration. */
 const orderedMode = ({ metadata }: ServerBootConfiguration): ErasureReport['spec']['mode'] =>
   erasureModes.find((mode) => mode === metadata.annotations?.[cleanupModeAnnotation]) ?? 'None';
 

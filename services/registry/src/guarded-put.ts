@@ -1,7 +1,7 @@
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
-import { HttpError } from './http-error.ts';
+import { RegistryError } from './registry-error.ts';
 
 export const fieldManager = 'metal-operator/registry';
 
@@ -9,17 +9,17 @@ export interface Put<T extends KubeObject> {
   readonly client: KubeClient;
   readonly kind: Kind<T>;
   readonly name: string;
-  /** As it was seen last, which may be a while ago. */
+  /** The cached object, which may be stale. */
   readonly existing: T | undefined;
-  /** @throws Refusal when what is there must stand. */
+  /** @throws RegistryError if the stored object must be kept */
   isKnown(existing: T): boolean;
-  /** Guarded by what was looked at. */
+  /** Guarded by the resource version of `existing`. */
   write(existing: T | undefined): Promise<unknown>;
 }
 
 const maxAttempts = 4;
 
-/** Writes unless it is known; looks again when another replica was faster. So two at once cannot both be the first. */
+/** Writes unless the content is stored already. After a conflict with another replica it reads the object and retries. */
 export async function guardedPut<T extends KubeObject>(put: Put<T>): Promise<'stored' | 'known'> {
   let { existing } = put;
   for (let attempt = 1; ; attempt += 1) {
@@ -34,7 +34,7 @@ export async function guardedPut<T extends KubeObject>(put: Put<T>): Promise<'st
   }
 }
 
-/** The whole spec anew, if the object is still the one that was looked at. */
+/** Replaces the spec, if the resource version still matches. */
 export async function replaceSpec<T extends KubeObject & { spec: object }>(
   { client, kind, name }: Pick<Put<T>, 'client' | 'kind' | 'name'>,
   { metadata }: T,
@@ -44,13 +44,13 @@ export async function replaceSpec<T extends KubeObject & { spec: object }>(
   await client.jsonPatch(kind, { name }, [guard, { op: 'replace', path: '/spec', value: spec }], { fieldManager });
 }
 
-/** Defaults that are filled in can make a report much bigger than it came; etcd takes 1.5 MiB with everything. */
+/** Defaults can make a report much larger than its request; etcd accepts 1.5 MiB per object. */
 const maxStoredBytes = 1_258_291;
 
 export function requireFits(report: object): void {
   const size = Buffer.byteLength(JSON.stringify(report));
   if (size > maxStoredBytes)
-    throw new HttpError(
+    throw new RegistryError(
       'BodyTooBig',
       `the report has ${size} bytes with everything filled in; expected at most ${maxStoredBytes}`,
     );

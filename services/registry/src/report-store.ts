@@ -9,7 +9,7 @@ import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import type { Sender } from './admission.ts';
 import { fieldManager, guardedPut, replaceSpec, requireFits } from './guarded-put.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
-import { HttpError } from './http-error.ts';
+import { RegistryError } from './registry-error.ts';
 
 export interface ReportStoreOptions {
   auth: 'token' | 'none';
@@ -21,13 +21,13 @@ export interface ReportStoreOptions {
 export interface Delivery {
   sender: Sender;
   report: ProbeReport;
-  /** The body as it arrived: what makes a repetition the same. */
+  /** The request body; its digest identifies a repetition. */
   bytes: Uint8Array;
 }
 
 /**
- * Keeps one report per server, as a ServerInventory named like it. Writes are guarded by what was looked at, so that
- * two replicas that receive reports at once cannot both be the first.
+ * Stores one report per server, as a ServerInventory of its name. Writes are guarded by the resource version, so that of two
+ * replicas with a report each only one stores the first.
  */
 export class ReportStore {
   readonly #options: ReportStoreOptions;
@@ -37,8 +37,8 @@ export class ReportStore {
   }
 
   /**
-   * Stores the report, or finds that it is stored already.
-   * @throws Refusal `ReportedDifferently` when this boot has reported something else before.
+   * Stores the report, unless it is stored already.
+   * @throws RegistryError `ReportedDifferently` if this boot has another report
    */
   async put(delivery: Delivery): Promise<'stored' | 'known'> {
     const { client, inventories } = this.#options;
@@ -54,14 +54,14 @@ export class ReportStore {
     });
   }
 
-  /** With tokens, a boot has one report. Without, the last one wins, and one that only moves the clock is no news. */
+  /** With tokens a boot has one report. Without them the last one is stored, unless only its timestamp differs. */
   #isKnown(existing: ServerInventory, { sender, report, bytes }: Delivery): boolean {
     const { spec, metadata } = existing;
     if (ownerUidOf(existing) !== sender.server.metadata.uid || metadata.deletionTimestamp !== undefined) return false;
     if (spec.bootConfigurationUID !== discoveryUidOf(sender)) return false;
     if (spec.reportDigest === digestOf(bytes)) return true;
     if (this.#options.auth === 'none') return isDeepStrictEqual(withoutTime(spec.report), withoutTime(report));
-    throw new HttpError(
+    throw new RegistryError(
       'ReportedDifferently',
       'this boot has already reported something else; the first report stands',
     );
@@ -74,7 +74,7 @@ export class ReportStore {
     const spec = this.#specOf(delivery);
     if (existing !== undefined && ownerUidOf(existing) === server.metadata.uid)
       return replaceSpec({ client, kind: ServerInventory, name }, existing, spec);
-    // One of an earlier Server of that name is about to be collected, and would take our report along.
+    // The object of an earlier Server of that name will be garbage-collected, and the new report with it.
     if (existing !== undefined) await client.delete(ServerInventory, { name }, { uid: existing.metadata.uid });
     await client.create(
       ServerInventory,
@@ -95,7 +95,7 @@ export class ReportStore {
   }
 }
 
-/** Without tokens an installed system may report too; that says nothing about the discovery boot. */
+/** Without tokens an installed system may report too, which does not belong to the discovery boot. */
 const discoveryUidOf = ({ boot }: Sender): string | undefined =>
   boot !== undefined && isDiscoveryBoot(boot) ? boot.metadata.uid : undefined;
 

@@ -11,8 +11,8 @@ import { parseBody } from './body.ts';
 import { type ErasureOrders, requireCleanupBoot } from './erasure-orders.ts';
 import type { ErasureStore } from './erasure-store.ts';
 import { recordBootState } from './boot-state.ts';
-import { HttpError } from './http-error.ts';
-import type { RequestLimiter } from './request-limiter.ts';
+import { RegistryError } from './registry-error.ts';
+import type { ReportLimiter } from './report-limiter.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import type { ReportStore } from './report-store.ts';
 
@@ -20,7 +20,7 @@ export interface RoutesOptions {
   auth: 'token' | 'none';
   client: KubeClient;
   admission: Admission;
-  limiter: RequestLimiter;
+  limiter: ReportLimiter;
   store: ReportStore;
   erasureOrders: ErasureOrders;
   erasureStore: ErasureStore;
@@ -43,9 +43,9 @@ const methods = {
   '/delete/*': 'DELETE',
 } as const;
 
-/** The routes of v0.7.0, with everything they are told sent on to the API server or refused. */
+/** The routes of v0.7.0. Each report is written to the API server or rejected. */
 export function serveReports(http: Application, options: RoutesOptions): void {
-  // Earlier releases took any content type, and so do we; the bytes are kept for the digest.
+  // Any content type, as in earlier releases; the digest needs the bytes.
   http.removeAllContentTypeParsers();
   http.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   servePosts(http, options);
@@ -53,7 +53,7 @@ export function serveReports(http: Application, options: RoutesOptions): void {
   serveReportLookup(http, options);
   for (const [url, method] of Object.entries(methods)) {
     const others = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const).filter((other) => other !== method);
-    const rejectMethod = () => Promise.reject(new HttpError('MethodUnknown', `Only ${method} method is allowed`));
+    const rejectMethod = () => Promise.reject(new RegistryError('MethodUnknown', `Only ${method} method is allowed`));
     http.route({ method: others, url, handler: rejectMethod });
   }
 }
@@ -81,7 +81,7 @@ function servePosts(http: Application, { auth, client, admission, limiter, store
     const { server, boot } = await admission.senderOf(systemUUID, claimed);
     if (!booted) return reply.code(200).send();
     if (boot === undefined)
-      throw new HttpError('ServerUnknown', `Server ${server.metadata.name} has no boot configuration`);
+      throw new RegistryError('ServerUnknown', `Server ${server.metadata.name} has no boot configuration`);
     await recordBootState(boot, { client, clock });
     return reply.code(200).send();
   });
@@ -89,9 +89,9 @@ function servePosts(http: Application, { auth, client, admission, limiter, store
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** Who sends is judged before the body is read, and again in its turn: the token may have died meanwhile. */
+/** The sender is authorized before the body is read, and again when the request gets its place: the token may have expired. */
 const limitedPost =
-  (http: Application, limiter: RequestLimiter, authorize: (request: FastifyRequest) => Promise<unknown>) =>
+  (http: Application, limiter: ReportLimiter, authorize: (request: FastifyRequest) => Promise<unknown>) =>
   (url: string, handler: Handler): void => {
     const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       await authorize(request);
@@ -100,7 +100,7 @@ const limitedPost =
     http.post(url, { onRequest }, (request, reply) => limiter.run(() => handler(request, reply)));
   };
 
-/** What decides over the next owner of a machine is taken from nobody without a token, whatever --registry-auth says. */
+/** The next claim of a machine depends on its erasure: these routes require a token, also with --registry-auth=none. */
 function serveErasures(
   http: Application,
   { admission, limiter, erasureOrders, erasureStore, log }: RoutesOptions,
@@ -126,17 +126,17 @@ function serveErasures(
   });
 }
 
-/** Reading and deleting over HTTP is open to everybody or to nobody. */
+/** Reading and deleting over HTTP requires no token, so it exists only with --registry-auth=none. */
 function serveReportLookup(http: Application, { auth, client, admission, inventories }: RoutesOptions): void {
   const inventoryOf = async (systemUUID: string): Promise<ServerInventory> => {
     if (auth !== 'none')
-      throw new HttpError(
+      throw new RegistryError(
         'RouteClosed',
         'reports are ServerInventory objects; ask the API server (kubectl get serverinventories)',
       );
     const inventory = inventories.get((await admission.senderOf(systemUUID, undefined)).server.metadata.name);
     if (inventory === undefined)
-      throw new HttpError('ReportUnknown', `system ${systemUUID.toLowerCase()} has not reported`);
+      throw new RegistryError('ReportUnknown', `system ${systemUUID.toLowerCase()} has not reported`);
     return inventory;
   };
 
@@ -151,5 +151,5 @@ function serveReportLookup(http: Application, { auth, client, admission, invento
   });
 }
 
-/** A request without a body has none to hand over. */
+/** A request without a body has an empty one. */
 const bytesOf = ({ body }: FastifyRequest): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));

@@ -9,7 +9,7 @@ import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
 import type { Kind } from '@metal/kube/kinds/kind.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { BootAuthorizer } from './boot-authorizer.ts';
-import { OverloadedError } from '../http-error.ts';
+import { OverloadedError } from '@metal/http/http-error.ts';
 import { UnknownMachines } from './unknown-machines.ts';
 
 const serverOf = (index: number): Server => ({

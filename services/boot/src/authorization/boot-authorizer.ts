@@ -7,10 +7,10 @@ import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { keyOf, type ObjectRef } from '@metal/kube/kinds/kind.ts';
 import { SingleFlight } from '@metal/kube/runtime/single-flight.ts';
-import { Semaphore } from '@metal/kube/controller/semaphore.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { type BootDecision, decideBoot, denyReason, networkBootDenyReason } from './boot-decision.ts';
-import { OverloadedError, HttpError } from '../http-error.ts';
+import { HttpError, OverloadedError } from '@metal/http/http-error.ts';
+import { RequestLimiter } from '@metal/http/request-limiter.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import type { UnknownMachines } from './unknown-machines.ts';
 
@@ -38,7 +38,9 @@ const perMachine = { everyMs: 1_000, burst: 5 };
 const maxConcurrent = 12;
 const queueTimeoutMs = 5_000;
 
-/** What the API server itself says of a server and of the boot configuration that counts for it. */
+const overloaded = (): HttpError => new OverloadedError('too many machines come at once; try again');
+
+/** A server and its current boot configuration, as the API server has them. */
 interface LiveObjects {
   readonly server: Server | undefined;
   readonly boot: ServerBootConfiguration | undefined;
@@ -57,11 +59,13 @@ export class BootAuthorizer {
   /** When the API server last said that a server is to boot nothing. */
   readonly #confirmedAt = new Map<string, number>();
   readonly #singleFlight: SingleFlight<LiveObjects>;
-  readonly #semaphore = new Semaphore(maxConcurrent);
+  readonly #limiter: RequestLimiter;
 
   constructor(options: BootAuthorizerOptions) {
     this.#options = options;
-    this.#singleFlight = new SingleFlight({ clock: options.clock, ...perMachine });
+    const { clock } = options;
+    this.#singleFlight = new SingleFlight({ clock, ...perMachine });
+    this.#limiter = new RequestLimiter({ maxConcurrent, queueTimeoutMs, overloaded, clock });
   }
 
   /** Of several Servers with the UUID the one that the operator acts on. @throws Refusal 404 when there is none. */
@@ -189,7 +193,7 @@ export class BootAuthorizer {
   ): Promise<LiveObjects> {
     try {
       return await this.#singleFlight.run(`${name} ${ref === undefined ? '' : keyOf(ref)}`, () =>
-        this.#readLive(name, ref),
+        this.#limiter.run(() => this.#readLive(name, ref)),
       );
     } catch (cause) {
       // iPXE asks again by itself as long as it is told when to; without that, a try of the entry script is used up.
@@ -200,19 +204,13 @@ export class BootAuthorizer {
   }
 
   async #readLive(name: string, ref: ObjectRef | undefined): Promise<LiveObjects> {
-    const { client, clock } = this.#options;
-    if (!(await this.#semaphore.tryAcquireFor(queueTimeoutMs, clock)))
-      throw new OverloadedError('too many machines come at once; try again');
-    try {
-      const signal = AbortSignal.timeout(deadlineMs);
-      const [server, boot] = await Promise.all([
-        client.find(Server, { name }, { signal }),
-        ref === undefined ? undefined : client.find(ServerBootConfiguration, ref, { signal }),
-      ]);
-      return { server, boot };
-    } finally {
-      this.#semaphore.release();
-    }
+    const { client } = this.#options;
+    const signal = AbortSignal.timeout(deadlineMs);
+    const [server, boot] = await Promise.all([
+      client.find(Server, { name }, { signal }),
+      ref === undefined ? undefined : client.find(ServerBootConfiguration, ref, { signal }),
+    ]);
+    return { server, boot };
   }
 }
 

@@ -3,7 +3,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import { unmapped } from '@metal/api/common/address-list.ts';
 import { clientOf } from '@metal/http/client-of.ts';
 import type { KnownMachines } from './known-machines.ts';
-import { HttpError } from '../http-error.ts';
+import { HttpError } from '@metal/http/http-error.ts';
 import type { DeniedRequests } from './denied-requests.ts';
 import type { Stage, TokenClients, ClientRequest } from './token-clients.ts';
 

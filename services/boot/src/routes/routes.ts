@@ -23,8 +23,8 @@ import type { KnownMachines } from '../authorization/known-machines.ts';
 import type { BootAuthorizer } from '../authorization/boot-authorizer.ts';
 import type { LayerName } from '../images/oci/layers.ts';
 import type { OciImages } from '../images/oci/oci-images.ts';
-import { handleErrors, limitRequests } from './responses.ts';
-import { OverloadedError, HttpError } from '../http-error.ts';
+import { limitAndHandleErrors } from './responses.ts';
+import { OverloadedError, HttpError } from '@metal/http/http-error.ts';
 import { customScript, entryScript, heldScript, localBootScript, machineScript } from '../scripts/scripts.ts';
 import type { BootImage } from '../images/boot-plan.ts';
 import { serveTokenless } from './tokenless-routes.ts';
@@ -94,8 +94,7 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
   };
   http.removeAllContentTypeParsers();
   http.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  handleErrors(http, { clock, log });
-  limitRequests(http, { clock, rateLimit: options.rateLimit, freeRoutes });
+  limitAndHandleErrors(http, { clock, log, rateLimit: options.rateLimit, freeRoutes });
 
   for (const url of ['/ipxe', '/ipxe/']) {
     http.route({

@@ -9,7 +9,7 @@ import type { BootAuthorizer } from '../authorization/boot-authorizer.ts';
 import { isDigest, nameOf, parseImageReference } from '../images/oci/reference.ts';
 import type { OciImages } from '../images/oci/oci-images.ts';
 import { ukiUrl } from '../images/public-url.ts';
-import { HttpError } from '../http-error.ts';
+import { HttpError } from '@metal/http/http-error.ts';
 
 export interface TokenlessOptions {
   readonly machines: BootAuthorizer;
