@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { join } from 'node:path';
 import { unmapped } from '@metal/api/common/address-list.ts';
 import { type Artefact, fileArtefact } from '../images/artefact.ts';
@@ -10,6 +10,8 @@ import { isDigest, nameOf, parseImageReference } from '../images/oci/reference.t
 import type { OciImages } from '../images/oci/oci-images.ts';
 import { ukiUrl } from '../images/public-url.ts';
 import { HttpError } from '@metal/http/http-error.ts';
+import { getOrHead } from './delivery.ts';
+import type { SendArtefact } from './file-routes.ts';
 
 export interface TokenlessOptions {
   readonly machines: BootAuthorizer;
@@ -20,57 +22,29 @@ export interface TokenlessOptions {
   readonly ipxeDirectory: string | undefined;
   readonly publicUrl: () => string;
   readonly isTrustedProxy: (address: string) => boolean;
-  readonly send: (request: FastifyRequest, reply: FastifyReply, artefact: Artefact) => Promise<FastifyReply>;
+  readonly send: SendArtefact;
 }
 
 type Query = { imageName?: unknown; version?: unknown; layerDigest?: unknown };
-const getOrHead: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
-/** Programs of iPXE for firmware that boots over HTTP and has no orders; nothing else of their directory is served. */
+/** iPXE for firmware that boots over HTTP without a boot file of its own; no other file of the directory is served. */
 const ipxePrograms = ['ipxe.efi', 'snponly.efi', 'ipxe-x86.efi', 'ipxe-arm64.efi'] as const;
-/** A DHCP server names a machine by an address or two, not by hundreds. */
+/** A DHCP server sends one or two addresses of a machine. */
 const maxIdentifiers = 16;
 
 /**
- * What is answered without a token: iPXE itself, and what the boot operator of IronCore answers, for DHCP servers and firmware
- * that know its addresses.
+ * The routes that require no token: iPXE itself, and those of the boot operator of IronCore, for DHCP servers and firmware that
+ * use its URLs.
  *
- *   GET /ipxe.efi, /ipxe-arm64.efi, …        ───► iPXE, which asks DHCP where its script is
- *   GET /httpboot                            ───► JSON: where the UKI of the machine is, by X-Forwarded-For or its address
- *   GET /httpboot/<repo…>/sha256-<hex>.efi   ───► a layer of an image that some boot was prepared with, and of no other
+ *   GET /ipxe.efi, /ipxe-arm64.efi, …        ───► iPXE, which gets the URL of its script by DHCP
+ *   GET /httpboot                            ───► JSON: the URL of the UKI of the machine, by X-Forwarded-For or its address
+ *   GET /httpboot/<repo…>/sha256-<hex>.efi   ───► a layer of an image that a boot was prepared with
  *   GET /image?imageName&version&layerDigest ───► the same
  *
- * Nobody learns a token or an ignition here, and by a header that anybody could have sent no UUID, which leads to the token.
+ * These responses contain no token and no ignition; and no UUID, which leads to the token, if the header came from an untrusted
+ * client.
  */
 export function serveTokenless(http: FastifyInstance, options: TokenlessOptions): void {
-  const { oci, send } = options;
-  const layer = (repository: string, digest: string): Artefact => {
-    const artefact = isDigest(digest) ? oci?.knownLayer(repository, digest) : undefined;
-    if (artefact === undefined) throw new HttpError(404, 'this is no layer of an image that a boot was prepared with');
-    return artefact;
-  };
-  const repositoryOf = (text: string): string => {
-    const reference = parseImageReference(text);
-    if (reference === undefined) throw new HttpError(404, 'this is no name of an image');
-    return nameOf(reference);
-  };
-
-  for (const program of ipxePrograms) {
-    http.route({
-      method: getOrHead,
-      url: `/${program}`,
-      handler: (request, reply) => {
-        const { ipxeDirectory } = options;
-        if (ipxeDirectory === undefined) throw new HttpError(404, 'no programs of iPXE are served (--ipxe-directory)');
-        return send(request, reply, fileArtefact(join(ipxeDirectory, program), 'application/efi')).catch(
-          (cause: unknown) => {
-            if (!(cause instanceof BootError)) throw cause;
-            throw new HttpError(404, `there is no ${program} in the directory of --ipxe-directory`, { cause });
-          },
-        );
-      },
-    });
-  }
-
+  serveIpxePrograms(http, options);
   http.route({
     method: getOrHead,
     url: '/httpboot',
@@ -81,7 +55,33 @@ export function serveTokenless(http: FastifyInstance, options: TokenlessOptions)
       return reply.header('cache-control', 'no-store').send({ ClientIPs: identifiers, ...uki, ...machine });
     },
   });
+  serveLayers(http, options);
+}
 
+function serveIpxePrograms(http: FastifyInstance, { ipxeDirectory, send }: TokenlessOptions): void {
+  for (const program of ipxePrograms) {
+    http.route({
+      method: getOrHead,
+      url: `/${program}`,
+      handler: (request, reply) => {
+        if (ipxeDirectory === undefined) throw new HttpError(404, 'no programs of iPXE are served (--ipxe-directory)');
+        return send(request, reply, fileArtefact(join(ipxeDirectory, program), 'application/efi')).catch(
+          (cause: unknown) => {
+            if (!(cause instanceof BootError)) throw cause;
+            throw new HttpError(404, `there is no ${program} in the directory of --ipxe-directory`, { cause });
+          },
+        );
+      },
+    });
+  }
+}
+
+function serveLayers(http: FastifyInstance, { oci, send }: TokenlessOptions): void {
+  const layer = (repository: string, digest: string): Artefact => {
+    const artefact = isDigest(digest) ? oci?.knownLayer(repository, digest) : undefined;
+    if (artefact === undefined) throw new HttpError(404, 'this is no layer of an image that a boot was prepared with');
+    return artefact;
+  };
   http.route<{ Params: { '*': string } }>({
     method: getOrHead,
     url: '/httpboot/*',
@@ -90,7 +90,6 @@ export function serveTokenless(http: FastifyInstance, options: TokenlessOptions)
       return send(request, reply, layer(repositoryOf(repository), `sha256:${hex}`));
     },
   });
-
   http.route<{ Querystring: Query }>({
     method: getOrHead,
     url: '/image',
@@ -103,9 +102,15 @@ export function serveTokenless(http: FastifyInstance, options: TokenlessOptions)
   });
 }
 
+function repositoryOf(text: string): string {
+  const reference = parseImageReference(text);
+  if (reference === undefined) throw new HttpError(404, 'this is no name of an image');
+  return nameOf(reference);
+}
+
 /**
- * Addresses and MACs as a DHCP server names them; a machine that asks itself is known by its address. What is named is sure
- * when a proxy names it that is trusted.
+ * Addresses and MAC addresses from the header of a DHCP server, else the address of the client. Those of a header are trusted
+ * only from a trusted proxy.
  */
 function identifiersOf(
   { headers, ip, socket }: FastifyRequest,
@@ -134,7 +139,7 @@ async function ukiOfMachine(identifiers: readonly string[], options: TokenlessOp
   return undefined;
 }
 
-/** Looked up at most twice a minute: anybody may ask, and the registry is not to hear of it each time. */
+/** `check` caches the result for half a minute: requests of unknown clients do not reach the registry each time. */
 async function defaultUki(options: TokenlessOptions): Promise<{ UKIURL: string; SystemUUID?: string }> {
   const { defaultUkiImage, images } = options;
   const plan = defaultUkiImage === undefined ? undefined : await images.check(defaultUkiImage, neverAborted);

@@ -1,35 +1,23 @@
 import type { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import type { EventRecorder } from '@metal/kube/client/events.ts';
-import { type Condition, keyOf } from '@metal/kube/kinds/kind.ts';
+import { keyOf } from '@metal/kube/kinds/kind.ts';
 import { WorkQueue } from '@metal/kube/controller/work-queue.ts';
 import { isSameJson } from '@metal/kube/controller/status-diff.ts';
-import type { Logger } from 'pino';
-import { architectureOf } from '../../images/architecture.ts';
-import type { BootConfigs } from './boot-configs.ts';
-import { type BootPlan, wayOf } from '../../images/boot-plan.ts';
-import type { Butane } from '../../ignition/butane.ts';
-import { givesScript, readCustomScript } from '../../scripts/custom-script.ts';
-import { BootError } from '../../errors.ts';
-import { refersTo } from '../../authorization/boot-decision.ts';
-import { readIgnition } from '../../ignition/ignition.ts';
-import { printableImage } from '../../images/image-url.ts';
-import { type BootImages, preparedDigestOf } from '../../images/images.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
-import {
-  conditionsOf,
-  isBeingPulled,
-  isValidated,
-  isReported,
-  preparedBy,
-  validationFailed,
-  type ValidationResult,
-} from './validation-result.ts';
+import type { Logger } from 'pino';
+import { refersTo } from '../../authorization/boot-decision.ts';
+import type { Butane } from '../../ignition/butane.ts';
+import type { BootImages } from '../../images/images.ts';
+import type { BootConfigs } from './boot-configs.ts';
+import { BootValidator } from './boot-validator.ts';
+import { ValidationReporter } from './validation-reporter.ts';
+import { isBeingPulled, isSameGeneration } from './validation-result.ts';
 
 export interface BootConfigurationControllerOptions {
   client: KubeClient;
@@ -46,32 +34,42 @@ export interface BootConfigurationControllerOptions {
 }
 
 const maxConcurrent = 32;
-/** Secrets are often created right after the object that refers to them; saying Error in between would be noise. */
+/** A Secret is often created right after the object that refers to it, so a missing one is no Error for this long. */
 const gracePeriodMs = 5_000;
 const secretRetryMs = 50;
-/** A pull may take minutes: it does not hold up the boots whose images are there. */
-const pullTimeoutMs = 3_000;
-/** Others write the status of a new boot configuration at the same moment. */
-const maxConflicts = 5;
 
 /**
- * Watches boot configurations and says of each whether machines can boot it: `status.state` Ready or Error, with a
- * condition that explains. Written once per change of mind; errors are looked at again with growing pauses.
+ * Reconciles boot configurations: `status.state` becomes Ready, or Error with a condition that explains it. Failed ones are
+ * validated again with exponential backoff.
  */
 export class BootConfigurationController implements AsyncDisposable {
   readonly #options: BootConfigurationControllerOptions;
   readonly #queue: WorkQueue;
+  readonly #validator: BootValidator;
+  readonly #reporter: ValidationReporter;
   readonly #subscriptions = new DisposableStack();
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<void>>();
-  /** When the ignition of a boot configuration was first found missing, by UID. */
+  /** By UID: when a Secret of the boot configuration was first missing. */
   readonly #missedSince = new Map<string, number>();
 
   constructor(options: BootConfigurationControllerOptions) {
-    const { clock, random, servers, bootConfigurations, ipxeBootConfigs } = options;
+    const { clock, random } = options;
     this.#options = options;
     this.#queue = new WorkQueue({ clock, ...(random && { random }) });
     this.#queue.onReady = () => this.#work();
+    const { signal } = this.#stop;
+    const onPulled = (boot: ServerBootConfiguration): void => {
+      if (!signal.aborted) this.#queue.add(keyOf(boot));
+    };
+    this.#validator = new BootValidator({ ...options, signal, onPulled });
+    this.#reporter = new ValidationReporter(options);
+    this.#subscribe();
+    this.#queue.enqueueInitialList([...options.bootConfigurations.all()].map(keyOf));
+  }
+
+  #subscribe(): void {
+    const { servers, bootConfigurations, ipxeBootConfigs } = this.#options;
     this.#subscriptions.use(servers.onChange(({ before, after }) => this.#onServerChange(before, after)));
     this.#subscriptions.use(
       ipxeBootConfigs.onChange(({ key, before, after }) => {
@@ -88,7 +86,6 @@ export class BootConfigurationController implements AsyncDisposable {
         if (after !== undefined && (before === undefined || needsReconcile(before, after))) this.#enqueue(key);
       }),
     );
-    this.#queue.enqueueInitialList([...bootConfigurations.all()].map(keyOf));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -130,10 +127,10 @@ export class BootConfigurationController implements AsyncDisposable {
     if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return;
     if (isBeingCreated(boot, this.#options.servers.get(boot.spec.serverRef.name))) return;
     try {
-      const result = await this.#validate(boot);
+      const result = await this.#validator.validate(boot);
       const isMissing = result.error?.code === 'IgnitionMissing' || result.error?.code === 'ScriptMissing';
       const isEarly = isMissing && this.#missedForMs(boot) < gracePeriodMs;
-      if (!isEarly) await this.#report(boot, result);
+      if (!isEarly) await this.#reporter.report(boot, result);
       if (!isMissing) this.#missedSince.delete(boot.metadata.uid ?? '');
       if (result.state === 'Ready') this.#queue.resetBackoff(key);
       if (result.state === 'Error') this.#queue.addAfterFailure(key, isEarly ? secretRetryMs : 0);
@@ -146,116 +143,7 @@ export class BootConfigurationController implements AsyncDisposable {
     }
   }
 
-  async #validate(boot: ServerBootConfiguration): Promise<ValidationResult> {
-    try {
-      const plan = await this.#planInTime(boot);
-      if (plan === undefined) return { state: 'Pending' };
-      await readIgnition(boot, this.#options, this.#stop.signal);
-      return { state: 'Ready', plan: await this.#withScript(boot, plan) };
-    } catch (error) {
-      if (error instanceof BootError) return { state: 'Error', error };
-      throw error;
-    }
-  }
-
-  /** A script that a person wrote for this boot is one for iPXE, whatever the image has. @throws BootError */
-  async #withScript(boot: ServerBootConfiguration, plan: BootPlan): Promise<BootPlan> {
-    const { client, ipxeBootConfigs, servers } = this.#options;
-    const config = ipxeBootConfigs.get(boot.metadata);
-    if (!givesScript(config, boot)) return plan;
-    const server = servers.get(boot.spec.serverRef.name);
-    await readCustomScript(config, server?.spec.systemUUID, client, this.#stop.signal);
-    return { ...plan, method: 'iPXE', methods: ['iPXE'], script: config.spec?.ipxeScriptSecretRef?.name };
-  }
-
-  /** Undefined when it takes long; it goes on, and is looked at again when it is done: no news, so failures still count. */
-  async #planInTime(boot: ServerBootConfiguration): Promise<BootPlan | undefined> {
-    const plan = this.#plan(boot);
-    const { promise: timeout, resolve } = Promise.withResolvers<undefined>();
-    using _timer = this.#options.clock.setTimeout(pullTimeoutMs, () => {
-      resolve(undefined);
-      const enqueueAgain = () => !this.#stop.signal.aborted && this.#queue.add(keyOf(boot));
-      plan.then(enqueueAgain, enqueueAgain);
-    });
-    return await Promise.race([plan, timeout]);
-  }
-
-  /** What was prepared once is kept: a tag that moves does not change what a machine boots. */
-  async #plan(boot: ServerBootConfiguration): Promise<BootPlan> {
-    const { images, servers } = this.#options;
-    const server = servers.get(boot.spec.serverRef.name);
-    const architecture = architectureOf(server);
-    const way = wayOf(boot, server);
-    const digest = preparedDigestOf(boot);
-    try {
-      return await images.check(boot.spec.image, this.#stop.signal, { architecture, digest }, way);
-    } catch (error) {
-      const isGone = error instanceof BootError && error.code === 'ImageMissing' && digest !== undefined;
-      if (!isGone) throw error;
-      return images.check(boot.spec.image, this.#stop.signal, { architecture }, way);
-    }
-  }
-
-  async #report(boot: ServerBootConfiguration, result: ValidationResult): Promise<void> {
-    // A file that takes long to fail, time after time, would take back the reason time after time.
-    if (result.state === 'Pending' && isValidated(boot)) return;
-    const { clock, servers, bootConfigs } = this.#options;
-    const conditions = conditionsOf(boot, result, clock.now());
-    await this.#writeResult(boot, result, conditions);
-    await bootConfigs.publishStatus(boot, servers.get(boot.spec.serverRef.name), { ...result, conditions });
-  }
-
-  async #writeResult(boot: ServerBootConfiguration, result: ValidationResult, conditions: Condition[]): Promise<void> {
-    const { log, events } = this.#options;
-    const status = { state: result.state, conditions, ...(result.plan && { boot: preparedBy(result.plan) }) };
-    if (isReported(boot, status)) return;
-    await this.#write(boot, status);
-    const fields = {
-      boot: keyOf(boot),
-      server: boot.spec.serverRef.name,
-      image: printableImage(boot.spec.image ?? ''),
-      state: result.state,
-    };
-    if (result.error === undefined) {
-      const choice = { ...status.boot, rejectedMethods: result.plan?.rejectedMethods };
-      log.info({ ...fields, ...choice }, result.plan ? 'boot configuration is ready' : 'pulling an image');
-      return;
-    }
-    const { code, message, cause } = result.error;
-    // What the condition does not tell those who claim.
-    const detail = cause instanceof BootError ? { detail: cause.message } : {};
-    log.warn({ ...fields, code, reason: message, ...detail }, 'boot configuration cannot be booted');
-    events.record(boot, { type: 'Warning', reason: validationFailed, action: 'Prepare', note: message });
-  }
-
-  /**
-   * Said of the object that was judged and of no other: one that was made anew under the name has the same name and
-   * perhaps another image. The API server compares no UIDs in a write of status, so the version is the guard.
-   */
-  async #write(validated: ServerBootConfiguration, status: ServerBootConfiguration['status']): Promise<void> {
-    const { client } = this.#options;
-    const { name, namespace } = validated.metadata;
-    for (let { resourceVersion } = validated.metadata, conflicts = 0; ; conflicts += 1) {
-      try {
-        await client.apply(
-          ServerBootConfiguration,
-          { metadata: { name, namespace, resourceVersion }, status },
-          // Pending is what others say for want of a boot service; from here on the state is ours.
-          { fieldManager: 'metal-operator/boot', subresource: 'status', force: true },
-        );
-        return;
-      } catch (error) {
-        const isConflict = error instanceof KubeError && error.code === 'Conflict';
-        if (!isConflict || conflicts === maxConflicts) throw error;
-        const now = await client.find(ServerBootConfiguration, validated.metadata);
-        if (now === undefined || !isSameGeneration(now, validated)) throw error;
-        if (status?.state === 'Pending' && isValidated(now)) return;
-        ({ resourceVersion } = now.metadata);
-      }
-    }
-  }
-
-  /** By our own watch: the API server's clock may be another one. */
+  /** By the clock of this process; that of the API server may differ. */
   #missedForMs({ metadata }: ServerBootConfiguration): number {
     const now = this.#options.clock.now();
     const since = this.#missedSince.get(metadata.uid ?? '') ?? now;
@@ -265,20 +153,15 @@ export class BootConfigurationController implements AsyncDisposable {
 }
 
 /**
- * What the operator boots itself is complete, with its ignition, when the server refers to it; and what the BMC of a new
- * server can be told is written with the state that follows Initial, in which nothing boots.
+ * A boot configuration of the operator is complete, with its ignition, once the server refers to it; and the boot targets of a
+ * new server are written when it leaves Initial.
  */
 function isBeingCreated(boot: ServerBootConfiguration, server: Server | undefined): boolean {
   if (server === undefined || !isInternalBoot(boot)) return false;
   return !refersTo(server.spec.bootConfigurationRef, boot) || (server.status?.state ?? 'Initial') === 'Initial';
 }
 
-const isSameGeneration = (
-  { metadata: one }: ServerBootConfiguration,
-  { metadata: other }: ServerBootConfiguration,
-): boolean => one.uid === other.uid && one.generation === other.generation;
-
-/** Writes of status by boot services are no reason to look again; somebody else's state is. */
+/** Status writes of boot services cause no reconcile; those of others do. */
 function needsReconcile(before: ServerBootConfiguration, after: ServerBootConfiguration): boolean {
   if (!isSameGeneration(before, after)) return true;
   const isOurs = after.status?.state === 'Ready' || after.status?.state === 'Error' || isBeingPulled(after);

@@ -92,3 +92,8 @@ export function isReported(
     )
   );
 }
+
+export const isSameGeneration = (
+  { metadata: one }: ServerBootConfiguration,
+  { metadata: other }: ServerBootConfiguration,
+): boolean => one.uid === other.uid && one.generation === other.generation;

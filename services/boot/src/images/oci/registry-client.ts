@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
-import * as z from 'zod';
 import { BootError } from '../../errors.ts';
 import { type Challenge, parseChallenge } from './challenge.ts';
 import { apiHostOf, canonicalRegistry, type ImageReference, isDigest, nameOf, textOf } from './reference.ts';
+import { errorOf, parsedToken, read, type RegistryRequest, unreachable } from './registry-responses.ts';
 import type { RegistryCredentials } from './registry-credentials.ts';
 
 export interface RegistryClientOptions {
@@ -27,14 +27,6 @@ export interface Document {
   readonly bytes: Buffer;
 }
 
-interface Request {
-  readonly reference: ImageReference;
-  /** Below `/v2/<repository>/`. */
-  readonly path: string;
-  readonly accept?: string;
-  readonly signal: AbortSignal;
-}
-
 const responseTimeoutMs = 30_000;
 /** Registries promise a minute at least. */
 const defaultTokenSeconds = 60;
@@ -49,11 +41,6 @@ const documentTypes = [
   'application/vnd.docker.distribution.manifest.list.v2+json',
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
-const tokenResponse = z.object({
-  token: z.string().optional(),
-  access_token: z.string().optional(),
-  expires_in: z.number().optional(),
-});
 
 /**
  * Reads from registries as the OCI distribution specification describes.
@@ -108,7 +95,7 @@ export class RegistryClient {
     return response.body === null ? Readable.from([]) : Readable.fromWeb(response.body);
   }
 
-  async #read(request: Request): Promise<Response> {
+  async #read(request: RegistryRequest): Promise<Response> {
     const { reference } = request;
     this.requireAllowed(reference);
     const url = new URL(`${this.#origin(reference)}/v2/${reference.repository}/${request.path}`);
@@ -127,7 +114,7 @@ export class RegistryClient {
   }
 
   /** Follows to stores, which are told nothing that was meant for the registry. */
-  async #follow(start: URL, { reference, accept, signal }: Request, authorization: string | undefined) {
+  async #follow(start: URL, { reference, accept, signal }: RegistryRequest, authorization: string | undefined) {
     let url = start;
     for (let hops = 0; ; hops += 1) {
       const headers = new Headers({ 'accept-encoding': 'identity' });
@@ -149,7 +136,7 @@ export class RegistryClient {
     }
   }
 
-  async #authorize(challenge: Challenge | undefined, request: Request): Promise<string> {
+  async #authorize(challenge: Challenge | undefined, request: RegistryRequest): Promise<string> {
     const { reference } = request;
     const credentials = await this.#options.credentials.of(reference.registry);
     if (challenge === undefined || (challenge.scheme === 'basic' && credentials === undefined))
@@ -164,7 +151,7 @@ export class RegistryClient {
     return header;
   }
 
-  async #token(challenge: Challenge, request: Request, basic: string | undefined) {
+  async #token(challenge: Challenge, request: RegistryRequest, basic: string | undefined) {
     const { reference, signal } = request;
     const url = challenge.scheme === 'bearer' ? URL.parse(challenge.realm, this.#origin(reference)) : null;
     const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && this.#insecure.has(reference.registry));
@@ -205,56 +192,5 @@ export class RegistryClient {
     } catch (cause) {
       throw unreachable(reference.registry, cause);
     }
-  }
-}
-
-export function unreachable(registry: string, cause: unknown): BootError {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
-  const reason = inner instanceof Error ? inner.message || String('code' in inner ? inner.code : inner) : String(inner);
-  return new BootError('RegistryUnreachable', `registry ${registry} does not answer: ${reason}`, cause);
-}
-
-function errorOf(status: number, { reference, path }: Request, isAnonymous = false): BootError {
-  const what = `"${textOf(reference)}" (${path.replace(/\/.*/s, '')})`;
-  if (status === 401 || status === 403)
-    return new BootError(
-      'RegistryDenied',
-      `registry ${reference.registry} answers ${status} for ${what}; ${
-        isAnonymous
-          ? 'it wants credentials, and there are none for it in --registry-credentials-file'
-          : 'the credentials do not suffice'
-      }`,
-    );
-  if (status === 404)
-    return new BootError(
-      'ImageMissing',
-      `registry ${reference.registry} has no ${what}; push it, or correct the image`,
-    );
-  return new BootError('RegistryUnreachable', `registry ${reference.registry} answers ${status} for ${what}`);
-}
-
-/** Reads a small body whole. */
-async function read(response: Response, maxBytes: number, { registry }: ImageReference): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of response.body ?? []) {
-      size += chunk.byteLength;
-      if (size > maxBytes) break;
-      chunks.push(chunk);
-    }
-  } catch (cause) {
-    throw unreachable(registry, cause);
-  }
-  if (size <= maxBytes) return Buffer.concat(chunks);
-  throw new BootError('ImageMalformed', `registry ${registry} sends more than ${maxBytes} bytes for a small document`);
-}
-
-function parsedToken(text: string, { registry }: ImageReference): z.output<typeof tokenResponse> {
-  try {
-    return tokenResponse.parse(JSON.parse(text));
-  } catch {
-    // The text may hold the token.
-    throw new BootError('RegistryDenied', `registry ${registry} gives out a token that is not understood`);
   }
 }
