@@ -180,7 +180,7 @@ test(
     const read = lines.next(/read .*\/hosts\/020000000009/);
     put(caches.endpoints, 'bmc', { spec: { macAddress: '02-00-00-00-00-09', ip: '198.51.100.1' } });
     await read;
-    const leaseGranted = lines.next(/a lease was heard of|DHCPACK.*02:00:00:00:00:09/);
+    const leaseGranted = lines.next(/lease event|DHCPACK.*02:00:00:00:00:09/);
     const [reply] = await network.request({ mac: unknownMac, acceptsOffer: true });
     await leaseGranted;
     assert.match(reply?.ip ?? '', /^192\.0\.2\.1\d\d$/);

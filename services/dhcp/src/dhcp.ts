@@ -16,39 +16,39 @@ import { type MachineCaches, serversWith } from './machines.ts';
 import { HostsWriter } from './hosts-writer.ts';
 import { type DhcpSettings, type DhcpFlags, settingsOf } from './settings.ts';
 
-/** A machine was given an address: the first thing that is heard of a boot. */
+/** A machine got an address: the first step of a boot. */
 export interface DhcpSeen extends LeaseEvent {
-  /** The one server with that MAC address; undefined when none is known, or several are. */
+  /** The server with that MAC address; undefined if no server or several have it. */
   readonly serverName: string | undefined;
   readonly atMs: number;
 }
 
 export interface DhcpOptions {
-  /** dnsmasq runs as a child of this process; files: elsewhere, with the files that are written here. */
+  /** dnsmasq: as a child of this process. files: elsewhere, with the files of this process. */
   readonly mode: 'dnsmasq' | 'files';
   readonly flags: DhcpFlags;
   readonly client: KubeClient;
   readonly caches: MachineCaches;
   readonly bootTokenKey: () => Promise<Uint8Array>;
-  /** Does the MAC prefix database know it? */
+  /** Whether the MAC prefix database contains it. */
   readonly isManagementDevice: (mac: string) => boolean;
-  /** Called for every lease that is given or renewed; for the trace of boots. Must not throw. */
+  /** Called for each new or renewed lease. Must not throw. */
   readonly onSeen?: ((seen: DhcpSeen) => void) | undefined;
   readonly metrics?: MetricsRegistry | undefined;
-  /** Only the holder of the lease answers; without it, this process does. */
+  /** Only the leader serves DHCP; by default this process does. */
   readonly leaderElection?: LeaderElectionOptions | undefined;
-  /** The program and what comes before its own arguments. */
+  /** The program and its first arguments. */
   readonly command?: readonly string[] | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * Keeps a dnsmasq answering the machines that the API server knows, and hears from it who got which address.
+ * Runs dnsmasq for the machines of the API server, and reads its leases.
  *
- * Without leader election it answers when this resolves, or tries again and again; with it, as soon as it leads, and a
- * dnsmasq that does not come to listen is left to another replica. Disposing ends dnsmasq.
- * @throws DhcpError when an option or the configuration made of it is not understood.
+ * Without leader election dnsmasq listens when this resolves, or is restarted until it does. With it, it starts on the leader;
+ * if it does not listen in time, the leader gives up the lease. Disposing ends dnsmasq.
+ * @throws DhcpError for an invalid option or configuration
  */
 export async function startDhcp(options: DhcpOptions): Promise<AsyncDisposable> {
   const settings = settingsOf(options.flags);
@@ -93,12 +93,12 @@ async function serveWhileLeading(
       if (signal.aborted) return;
       log.error({ err: error }, 'DHCP is not answered by this process any more');
       if (error instanceof LeaseLost) continue;
-      // Somebody else may succeed where this process does not; it steps back for as long as that takes.
+      // Another replica may succeed: this one does not compete for one lease duration.
       await leadership.release();
       await clock.sleep(leaderElection.leaseMs, signal).catch(() => undefined);
       continue;
     }
-    // Only now, when dnsmasq has ended, another may answer.
+    // dnsmasq has ended before another replica may start one.
     await leadership.release();
   }
 }
@@ -109,7 +109,7 @@ interface DhcpMetrics {
 }
 
 interface RunningDhcp extends AsyncDisposable {
-  /** Aborted, with the reason, when this process does not come to answer. */
+  /** Aborted, with the reason, if dnsmasq does not listen in time. */
   readonly givenUp: AbortSignal;
 }
 
@@ -118,7 +118,7 @@ async function serve(
   settings: DhcpSettings,
   { count, listening }: DhcpMetrics,
 ): Promise<RunningDhcp> {
-  const { mode, caches, clock, log, client, bootTokenKey, isManagementDevice, onSeen } = options;
+  const { mode, caches, clock, log, bootTokenKey } = options;
   const stack = new AsyncDisposableStack();
   try {
     await writeConfiguration(mode, settings);
@@ -126,28 +126,7 @@ async function serve(
     const onForget = () => dnsmasq?.reread();
     const hostsWriter = stack.use(new HostsWriter({ caches, settings, bootTokenKey, onForget, clock, log }));
     await hostsWriter.write();
-    const endpoints = stack.use(
-      new LeaseEndpoints({
-        client,
-        caches,
-        isManagementAddress: settings.isManagementAddress,
-        isManagementDevice,
-        clock,
-        log,
-      }),
-    );
-    const directory = join(settings.directory, fileNames.leaseEvents);
-    const onEvent = (event: LeaseEvent) => {
-      count(event);
-      endpoints.onLeaseEvent(event);
-      if (event.event !== 'del') onSeen?.({ ...event, serverName: serverNameOf(event, caches), atMs: clock.now() });
-      log.debug({ ...event }, 'a lease was heard of');
-    };
-    const events = stack.use(new LeaseEvents({ directory, onEvent, log }));
-    const known = await events.readKnown();
-    // A replica that led before may have given the same device another address since.
-    if (options.leaderElection === undefined)
-      for (const event of known) if (event.expiresAtMs > clock.now()) endpoints.onLeaseEvent(event);
+    const events = await receiveLeases(options, settings, { count, stack });
     const configurationFile = join(settings.directory, fileNames.configuration);
     const logReady = () => log.info({ mode, configurationFile }, 'DHCP answers known machines');
     if (mode === 'files') logReady();
@@ -157,18 +136,10 @@ async function serve(
         if (isListening) logReady();
       };
       const command = options.command ?? ['dnsmasq'];
-      const giveUpAfterMs = options.leaderElection?.leaseMs;
+      const startupTimeoutMs = options.leaderElection?.leaseMs;
       const leases = () => events.leases;
       dnsmasq = stack.use(
-        await Dnsmasq.start({
-          command,
-          configurationFile,
-          leases,
-          startupTimeoutMs: giveUpAfterMs,
-          onListening,
-          clock,
-          log,
-        }),
+        await Dnsmasq.start({ command, configurationFile, leases, startupTimeoutMs, onListening, clock, log }),
       );
     }
     const givenUp = dnsmasq?.givenUp ?? never;
@@ -180,6 +151,31 @@ async function serve(
   }
 }
 
+async function receiveLeases(
+  options: DhcpOptions,
+  settings: DhcpSettings,
+  { count, stack }: { count: DhcpMetrics['count']; stack: AsyncDisposableStack },
+): Promise<LeaseEvents> {
+  const { client, caches, isManagementDevice, leaderElection, onSeen, clock, log } = options;
+  const { isManagementAddress } = settings;
+  const endpoints = stack.use(
+    new LeaseEndpoints({ client, caches, isManagementAddress, isManagementDevice, clock, log }),
+  );
+  const directory = join(settings.directory, fileNames.leaseEvents);
+  const onEvent = (event: LeaseEvent) => {
+    count(event);
+    endpoints.onLeaseEvent(event);
+    if (event.event !== 'del') onSeen?.({ ...event, serverName: serverNameOf(event, caches), atMs: clock.now() });
+    log.debug({ ...event }, 'lease event');
+  };
+  const events = stack.use(new LeaseEvents({ directory, onEvent, log }));
+  const known = await events.readKnown();
+  // An earlier leader may have given the same device another address since.
+  if (leaderElection === undefined)
+    for (const event of known) if (event.expiresAtMs > clock.now()) endpoints.onLeaseEvent(event);
+  return events;
+}
+
 const never = new AbortController().signal;
 
 function serverNameOf({ macAddress }: LeaseEvent, caches: MachineCaches): string | undefined {
@@ -187,7 +183,7 @@ function serverNameOf({ macAddress }: LeaseEvent, caches: MachineCaches): string
   return another === undefined ? owner?.metadata.name : undefined;
 }
 
-/** The directories and what is read once. dnsmasq gives up the rights of root, so that it must be readable to others. */
+/** The directories, and the files that dnsmasq reads at its start. They are world-readable: dnsmasq drops root privileges. */
 async function writeConfiguration(mode: DhcpOptions['mode'], settings: DhcpSettings): Promise<void> {
   const { directory } = settings;
   const at = (name: keyof typeof fileNames) => join(directory, fileNames[name]);

@@ -55,7 +55,7 @@ for (const [what, lines] of [
   });
 }
 
-test('a dnsmasq that does more than this keeps its interfaces, its DNS and its leases to itself', () => {
+test('the configuration for a shared dnsmasq sets no interfaces, no DNS and no lease file', () => {
   const shared = linesOf(configurationOf(settings, { ownProcess: false }));
   assert.equal(
     shared.find((line) => /^(port|interface|bind-dynamic|dhcp-leasefile)/.test(line)),
@@ -64,17 +64,17 @@ test('a dnsmasq that does more than this keeps its interfaces, its DNS and its l
   assert.ok(shared.includes('dhcp-hostsdir=/var/lib/dhcp/hosts'));
 });
 
-test('strangers are answered when somebody says so', () => {
+test('unknown machines get replies with --dhcp-unknown=answer', () => {
   const text = configurationOf({ ...settings, answersUnknown: true }, { ownProcess: true });
   assert.doesNotMatch(text, /dhcp-ignore=/);
 });
 
-test('without a directory for it there is no TFTP', () => {
+test('TFTP is disabled without a TFTP directory', () => {
   const text = configurationOf({ ...settings, tftpRoot: undefined }, { ownProcess: true });
   assert.doesNotMatch(text, /tftp|kpxe/);
 });
 
-test('a machine is known by its address, and its orders are for it alone', () => {
+test('a boot file is bound to the MAC address of its machine', () => {
   const mac = '02:00:00:00:00:0a';
   assert.equal(hostLine(mac), '02:00:00:00:00:0a,set:ours,set:m-02000000000a\n');
   assert.equal(
@@ -83,7 +83,7 @@ test('a machine is known by its address, and its orders are for it alone', () =>
   );
 });
 
-test('the script of dnsmasq keeps the last event of each address, and no other', () => {
+test('the script of dnsmasq writes the last event of each address', () => {
   const directory = mkdtempSync(join(tmpdir(), 'metal-script-'));
   try {
     const events = join(directory, fileNames.leaseEvents);

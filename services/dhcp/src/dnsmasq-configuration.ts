@@ -1,7 +1,7 @@
 import { digitsOf } from './mac-address.ts';
 import type { AddressRange, DhcpSettings } from './settings.ts';
 
-/** Where things lie below the directory of the service. */
+/** Files in the directory of the service. */
 export const fileNames = {
   configuration: 'dnsmasq.conf',
   hosts: 'hosts',
@@ -13,11 +13,11 @@ export const fileNames = {
 
 interface Architecture {
   readonly tag: string;
-  /** Values of option 93. */
+  /** Values of option 93, Client System Architecture (RFC 4578). */
   readonly numbers: readonly number[];
-  /** What it loads by TFTP, by the names of Debian's package ipxe. */
+  /** Its boot file by TFTP; the names are those of Debian's package ipxe. */
   readonly file?: string;
-  /** What it loads by HTTP from the boot service when it has no orders. */
+  /** Its boot file by HTTP from the boot service, unless the machine has one of its own. */
   readonly entry?: string;
 }
 
@@ -31,10 +31,10 @@ const architectures: readonly Architecture[] = [
 ];
 
 /**
- * What dnsmasq reads once, when it starts. What changes lies in the two directories.
+ * The configuration that dnsmasq reads at its start. Records of machines are in the two directories.
  *
- * Of options with one number dnsmasq sends the one that it read last, so the orders of a machine, which are read after
- * this file, replace the entry address of its class.
+ * Of several options with one number dnsmasq sends the last one that it read, so the boot file of a machine, which is read
+ * after this file, replaces that of its class.
  */
 export function configurationOf(settings: DhcpSettings, { ownProcess }: { ownProcess: boolean }): string {
   const { directory, nameServers, macPatterns, answersUnknown } = settings;
@@ -42,7 +42,7 @@ export function configurationOf(settings: DhcpSettings, { ownProcess }: { ownPro
     '# Written by metal-operator; changes are lost.',
     ...(ownProcess ? processLines(settings) : []),
     'dhcp-authoritative',
-    // Firmware, boot loader and system call themselves differently; by its MAC address a machine keeps one IP address.
+    // Firmware, boot loader and system send different client identifiers; by its MAC address a machine keeps one IP address.
     'dhcp-ignore-clid',
     `dhcp-hostsdir=${directory}/${fileNames.hosts}`,
     `dhcp-optsdir=${directory}/${fileNames.options}`,
@@ -57,7 +57,7 @@ export function configurationOf(settings: DhcpSettings, { ownProcess }: { ownPro
   return `${lines.join('\n')}\n`;
 }
 
-/** For a dnsmasq that does nothing but this. */
+/** For a dnsmasq of this service alone. */
 const processLines = ({ interfaces, directory, ranges }: DhcpSettings): string[] => [
   // No DNS.
   'port=0',
@@ -71,7 +71,7 @@ const processLines = ({ interfaces, directory, ranges }: DhcpSettings): string[]
 function rangeLines({ first, last, netmask, router }: AddressRange, index: number, leaseSeconds: number): string[] {
   return [
     `dhcp-range=set:range-${index},${first},${last},${netmask},${leaseSeconds}`,
-    // Without a value it keeps dnsmasq from naming itself as router.
+    // Without a value it prevents that dnsmasq sends its own address as router.
     `dhcp-option=tag:range-${index},option:router${router === undefined ? '' : `,${router}`}`,
   ];
 }
@@ -84,7 +84,7 @@ const classLines = ({ bootUrl, tftpRoot }: DhcpSettings): string[] => [
     numbers.map((number) => `dhcp-match=set:${tag},option:client-arch,${number}`),
   ),
   `dhcp-boot=tag:ipxe,${bootUrl}/ipxe/`,
-  // Firmware discards an answer that does not call itself HTTPClient.
+  // UEFI HTTP boot discards a reply without the vendor class HTTPClient.
   'dhcp-option-force=tag:http,tag:!ipxe,option:vendor-class,HTTPClient',
   ...architectures.flatMap(({ tag, entry }) =>
     entry === undefined ? [] : [`dhcp-option=tag:${tag},tag:http,tag:!ipxe,option:bootfile-name,${bootUrl}/${entry}`],
@@ -95,26 +95,26 @@ const classLines = ({ bootUrl, tftpRoot }: DhcpSettings): string[] => [
 const tftpLines = (tftpRoot: string): string[] => [
   'enable-tftp',
   `tftp-root=${tftpRoot}`,
-  // Machines that need no TFTP are not to suffer from a missing directory.
+  // A missing directory must not stop DHCP.
   'tftp-no-fail',
   ...architectures.flatMap(({ tag, file }) =>
     file === undefined ? [] : [`dhcp-boot=tag:${tag},tag:!ipxe,tag:!http,${file}`],
   ),
 ];
 
-/** The file of a machine in the directory of hosts. */
+/** The hosts file of a machine. */
 export const hostLine = (mac: string): string => `${mac},set:ours,set:m-${digitsOf(mac)}\n`;
 
 /**
- * The file of a machine in the directory of options: for UEFI HTTP, and for a system that asks for option 67 to find its
- * orders; firmware that speaks PXE and iPXE find their own way.
+ * The options file of a machine: its boot file (option 67), for UEFI HTTP boot and for systems that request the option. PXE
+ * firmware and iPXE get those of their class.
  */
 export const bootfileLine = (mac: string, url: string): string =>
   `tag:m-${digitsOf(mac)},tag:!pxe,tag:!ipxe,option:bootfile-name,${url}\n`;
 
 /**
- * What dnsmasq runs for each event of a lease: it leaves the last one of each address as a file. That never waits for
- * anybody, outlives a restart of the service, needs no secret, and takes no more room than there are addresses.
+ * The script that dnsmasq runs for each lease event: it writes the last event of each address to a file. It never blocks, the
+ * files survive a restart of the service, it needs no secret, and there is one file per address at most.
  */
 export const leaseScript = (directory: string): string => `#!/bin/sh
 # Written by metal-operator; changes are lost.

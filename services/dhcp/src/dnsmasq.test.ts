@@ -65,7 +65,7 @@ function observedLog() {
 const start = (command: readonly string[], to: Logger = log) =>
   Dnsmasq.start({ command, configurationFile: '/dev/null', leases: () => 0, clock: createClock(100), log: to });
 
-test('dnsmasq ends when it is told to', async () => {
+test('dnsmasq ends when it is disposed', async () => {
   await using fixture = new DnsmasqFixture();
   const [dnsmasq, socket] = await Promise.all([start(fixture.command), fixture.next()]);
   const closed = once(socket, 'close');
@@ -74,7 +74,7 @@ test('dnsmasq ends when it is told to', async () => {
   await closed;
 });
 
-test('dnsmasq ends with the process that started it, even if that is killed', async () => {
+test('dnsmasq ends with its parent process, also upon SIGKILL', async () => {
   await using fixture = new DnsmasqFixture();
   const program = `
     import { createClock } from '@metal/kube/runtime/clock.ts';
@@ -94,7 +94,7 @@ test('dnsmasq ends with the process that started it, even if that is killed', as
   await closed;
 });
 
-test('what dnsmasq cannot do is a warning in the log, what it does is for those who look closely', async () => {
+test('errors of dnsmasq are logged as warnings, other output at debug level', async () => {
   await using fixture = new DnsmasqFixture();
   const lines: string[] = [];
   const dnsmasq = await start(fixture.command, pino({ level: 'warn' }, { write: (line) => void lines.push(line) }));
@@ -105,7 +105,7 @@ test('what dnsmasq cannot do is a warning in the log, what it does is for those 
   );
 });
 
-test('requests to read anew are gathered into one signal', async () => {
+test('several requests to reread cause one SIGHUP', async () => {
   await using fixture = new DnsmasqFixture();
   const [dnsmasq, socket] = await Promise.all([start(fixture.command), fixture.next()]);
   for (let count = 0; count < 5; count += 1) dnsmasq.reread();
@@ -116,7 +116,7 @@ test('requests to read anew are gathered into one signal', async () => {
   await dnsmasq[Symbol.asyncDispose]();
 });
 
-test('the more leases there are, the longer dnsmasq rests before it tells of all of them again', async () => {
+test('the pause between two SIGHUPs grows with the number of leases', async () => {
   await using fixture = new DnsmasqFixture();
   const clock = fakeClock();
   const options = { command: fixture.command, configurationFile: '/dev/null', leases: () => 5_000, clock, log };
@@ -145,7 +145,7 @@ test('the more leases there are, the longer dnsmasq rests before it tells of all
   await dnsmasq[Symbol.asyncDispose]();
 });
 
-test('a dnsmasq that ends by itself is started again', async () => {
+test('a dnsmasq that exits is restarted', async () => {
   await using fixture = new DnsmasqFixture();
   const [dnsmasq, first] = await Promise.all([start(fixture.command), fixture.next()]);
   const second = fixture.next();
@@ -154,7 +154,7 @@ test('a dnsmasq that ends by itself is started again', async () => {
   await dnsmasq[Symbol.asyncDispose]();
 });
 
-test('a program that is missing is named, one that refuses its configuration is quoted', async () => {
+test('the error names a missing program and quotes one that rejects its configuration', async () => {
   await assert.rejects(start(['/nonexistent/dnsmasq']), { code: 'DnsmasqMissing' });
   await assert.rejects(start(['/bin/sh', '-c', 'echo "bad option at line 3" >&2; exit 1']), {
     code: 'DnsmasqRefused',
@@ -172,7 +172,7 @@ const didNotStart: Record<string, SpawnProcess> = {
 };
 
 for (const [what, fails] of Object.entries(didNotStart)) {
-  test(`a start that fails is followed by another: what ${what}`, async () => {
+  test(`a failed start is retried: what ${what}`, async () => {
     await using fixture = new DnsmasqFixture();
     const lines = observedLog();
     let starts = 0;
@@ -196,7 +196,7 @@ for (const [what, fails] of Object.entries(didNotStart)) {
     assert.deepEqual(listening.slice(0, 2), [true, false]);
   });
 
-  test(`a first start that fails keeps nobody waiting: what ${what}`, async () => {
+  test(`a failed first start does not block the caller: what ${what}`, async () => {
     await using fixture = new DnsmasqFixture();
     let starts = 0;
     const first: SpawnProcess = (program, args, options) => {
@@ -211,7 +211,7 @@ for (const [what, fails] of Object.entries(didNotStart)) {
   });
 }
 
-test('a dnsmasq that does not come to listen is given up, with its last words', async () => {
+test('a dnsmasq that does not listen is given up, with its last output', async () => {
   const clock = createClock(100);
   const lastLine = 'failed to bind DHCP server socket: Address already in use';
   const script = `case "$*" in *--test*) exit 0;; esac; echo "dnsmasq: ${lastLine}" >&2; exit 2`;
@@ -224,7 +224,7 @@ test('a dnsmasq that does not come to listen is given up, with its last words', 
   assert.equal(reason.message, `dnsmasq has not listened for 30 s; its last output: ${lastLine}`);
 });
 
-test('a dnsmasq that listens is not given up, also after a pause', async () => {
+test('a dnsmasq that listens is not given up, also after a restart', async () => {
   await using fixture = new DnsmasqFixture();
   const clock = fakeClock();
   const lines = observedLog();

@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 import { DhcpError } from './errors.ts';
 
 /**
- * Runs a program for as long as the writer of its own standard input lives. However that one ended, by SIGKILL too, the
- * kernel closes the pipe, and the program is ended: two that answer would give one address to two machines.
+ * A supervisor that ends the program when its own standard input is closed, which the kernel does when the parent process ends,
+ * also by SIGKILL. Two running dnsmasq processes could give one address to two machines.
  */
 const supervise = `
 child=
@@ -26,16 +26,16 @@ exit $status`;
 export type SpawnProcess = (program: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
 
 export interface DnsmasqOptions {
-  /** The program and what comes before its own arguments. */
+  /** The program and its first arguments. */
   readonly command: readonly string[];
   readonly configurationFile: string;
-  /** How many it has given. */
+  /** The number of current leases. */
   readonly leases: () => number;
-  /** For somebody else to have a turn: a dnsmasq that has not listened for so long is given up. Without it, none is. */
+  /** If dnsmasq does not listen for this long, `givenUp` is aborted. Without it, it is restarted for ever. */
   readonly startupTimeoutMs?: number | undefined;
-  /** Called when it begins to listen, and when it does no more. Must not throw. */
+  /** Called when it starts and stops listening. Must not throw. */
   readonly onListening?: ((isListening: boolean) => void) | undefined;
-  /** How a process begins: as Node's `spawn` does. */
+  /** By default Node's `spawn`. */
   readonly spawn?: SpawnProcess | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -44,12 +44,12 @@ export interface DnsmasqOptions {
 const stopWithinMs = 5_000;
 const firstRestartMs = 1_000;
 const maxRestartMs = 30_000;
-/** What is to be forgotten may wait a little, and goes together. */
+/** Debounces SIGHUP. */
 const rereadWithinMs = 10_000;
-/** Upon the signal dnsmasq starts a process for every lease, of 1.4 ms each: at most a seventh of a core goes there. */
+/** Upon SIGHUP dnsmasq runs the script for each lease, which takes 1.4 ms: at most a seventh of a core is used for that. */
 const restPerLeaseMs = 10;
 
-/** dnsmasq as a child of this process. One that ends by itself, or cannot begin, is started again, with growing pauses. */
+/** dnsmasq as a child of this process. It is restarted with exponential backoff. */
 export class Dnsmasq implements AsyncDisposable {
   readonly #options: DnsmasqOptions;
   readonly #givenUp = new AbortController();
@@ -70,9 +70,9 @@ export class Dnsmasq implements AsyncDisposable {
   }
 
   /**
-   * Resolves when it listens or its first try failed, which is told in the log; at once where it may be given up, as
-   * whoever waits for that keeps it from others meanwhile.
-   * @throws DhcpError when the program is missing or does not understand its configuration.
+   * Resolves when it listens or its first start failed, which is logged; with a startup timeout at once, as the caller holds a
+   * lease.
+   * @throws DhcpError if the program is missing or rejects its configuration
    */
   static async start(options: DnsmasqOptions): Promise<Dnsmasq> {
     await checkConfiguration(options);
@@ -83,12 +83,12 @@ export class Dnsmasq implements AsyncDisposable {
     return dnsmasq;
   }
 
-  /** Aborted, with a DhcpError that says why, when it has not listened for `giveUpAfterMs`. It is to be disposed then. */
+  /** Aborted with a DhcpError after `startupTimeoutMs` without listening. The caller then disposes it. */
   get givenUp(): AbortSignal {
     return this.#givenUp.signal;
   }
 
-  /** The directories are read anew soon, or when it has rested from the last time: what is no longer there is forgotten. */
+  /** Schedules a SIGHUP, upon which dnsmasq reads the directories again and drops removed entries. */
   reread(): void {
     if (this.#reread !== undefined) return;
     const { clock, leases } = this.#options;
@@ -108,7 +108,7 @@ export class Dnsmasq implements AsyncDisposable {
     this.#reread?.[Symbol.dispose]();
     const { pid } = this.#process ?? {};
     this.#process?.kill('SIGTERM');
-    // The group holds the supervisor, dnsmasq and its script. While one of them lives, nobody else has its id.
+    // The process group has the supervisor, dnsmasq and its script. Its ID is not reused while one of them runs.
     using _force = this.#options.clock.setTimeout(
       stopWithinMs,
       () => pid !== undefined && process.kill(-pid, 'SIGKILL'),
@@ -129,14 +129,14 @@ export class Dnsmasq implements AsyncDisposable {
     const flags = ['--keep-in-foreground', '--log-facility=-', '--pid-file', `--conf-file=${configurationFile}`];
     const child = spawnProcess('/bin/sh', ['-c', supervise, 'dnsmasq', ...command, ...flags], {
       stdio: ['pipe', 'ignore', 'pipe'],
-      // A group of its own: Ctrl-C in a terminal reaches this process, which then ends things in order.
+      // Its own process group: Ctrl-C in a terminal reaches only this process, which ends dnsmasq.
       detached: true,
     });
     this.#process = child;
     this.#ended = new Promise<void>((resolve) => {
       child.on('error', (error) => {
-        // One that did not begin says nothing more. Another may not have taken a signal, and lives.
-        if (child.pid !== undefined) return log.error({ err: error }, 'dnsmasq could not be told something');
+        // Without a pid the process did not start and emits no exit. Otherwise a signal failed, and the process runs.
+        if (child.pid !== undefined) return log.error({ err: error }, 'a signal to dnsmasq failed');
         this.#startLater({ err: error });
         resolve();
       });
@@ -146,13 +146,13 @@ export class Dnsmasq implements AsyncDisposable {
         resolve();
       });
     });
-    // Without a file descriptor to spare, Node has no pipe, and tells of the error afterwards.
+    // If no file descriptor is free, Node creates no pipe and emits an error later.
     if (child.stderr) createInterface({ input: child.stderr }).on('line', (line) => this.#onOutput(line));
   }
 
   #onOutput(line: string): void {
     const text = line.replace(/^dnsmasq[^:]*: /, '');
-    // It does not say how grave it is; what it cannot read, it would pass over in silence.
+    // dnsmasq logs no severity, and skips unreadable files after such a line.
     const level = /\b(?:bad|cannot|denied|failed|error)\b/i.test(text) ? 'warn' : 'debug';
     this.#options.log[level]({ dnsmasq: text }, 'dnsmasq output');
     this.#lastLogLine = text;
@@ -171,7 +171,7 @@ export class Dnsmasq implements AsyncDisposable {
     );
     this.#pause = clock.setTimeout(this.#restartMs, () => this.#start());
     this.#restartMs = Math.min(2 * this.#restartMs, maxRestartMs);
-    // A first try that fails is one to wait for no longer: the log tells what it is, and it is tried again.
+    // `start` does not wait for the retries.
     this.#firstAttempt.resolve();
   }
 
@@ -185,7 +185,6 @@ export class Dnsmasq implements AsyncDisposable {
     } else if (!this.#stopped) this.#armStartupTimeout();
   }
 
-  /** Begins to: it ends when dnsmasq listens. */
   #armStartupTimeout(): void {
     const { clock, startupTimeoutMs } = this.#options;
     if (startupTimeoutMs === undefined) return;

@@ -1,6 +1,6 @@
 import { type ErrorCatalogue, OperatorError } from '@metal/kube/errors.ts';
 
-/** Every reason why the DHCP service does not start, or stops answering. */
+/** The errors of the DHCP service. */
 export const dhcpErrorCatalogue = {
   DhcpOptionInvalid: {
     retry: 'blocked',
@@ -27,7 +27,7 @@ export const dhcpErrorCatalogue = {
 
 export type DhcpErrorCode = keyof typeof dhcpErrorCatalogue;
 
-/** Why there is no DHCP. */
+/** An error of the DHCP service. */
 export class DhcpError extends OperatorError {
   declare readonly code: DhcpErrorCode;
 

@@ -15,10 +15,10 @@ const mac = (number: number): string => `02:00:00:00:00:${number.toString(16).pa
 const fileOf = (number: number): string => mac(number).replaceAll(':', '');
 
 class HostsFixture implements AsyncDisposable {
-  readonly directory = mkdtempSync(join(tmpdir(), 'metal-record-keeper-'));
+  readonly directory = mkdtempSync(join(tmpdir(), 'metal-hosts-writer-'));
   readonly clock = fakeClock();
   readonly caches = machineStores();
-  /** How many orders were put into words, and how often dnsmasq was told to forget. */
+  /** The number of boot file lines that were written, and of calls of `onForget`. */
   readonly counts = { bootfiles: 0, forgets: 0 };
   readonly writer: HostsWriter;
   #version = 0;
@@ -87,7 +87,7 @@ class HostsFixture implements AsyncDisposable {
   }
 }
 
-test('of a fleet only the records of machines that changed are put into words again', async () => {
+test('only the files of machines that changed are written again', async () => {
   await using fixture = new HostsFixture();
   await fixture.writer.write();
   assert.equal(Object.keys(fixture.files('hosts')).length, machineCount);
@@ -104,7 +104,7 @@ test('of a fleet only the records of machines that changed are put into words ag
   assert.deepEqual(fixture.counts, { bootfiles: machineCount + 1, forgets: 1 });
 });
 
-test('a machine that nobody knows any more is forgotten, and changes of one moment are written together', async () => {
+test('the files of a removed machine are removed, and concurrent changes are written in one batch', async () => {
   await using fixture = new HostsFixture();
   await fixture.writer.write();
   fixture.removeMachine(1);
@@ -116,7 +116,7 @@ test('a machine that nobody knows any more is forgotten, and changes of one mome
   assert.equal(fixture.counts.forgets, 1);
 });
 
-test('what an earlier process left behind goes', async () => {
+test('files of an earlier process are removed', async () => {
   await using fixture = new HostsFixture();
   mkdirSync(join(fixture.directory, 'hosts'));
   writeFileSync(join(fixture.directory, 'hosts', '020000ffffff'), 'gone');
@@ -125,7 +125,7 @@ test('what an earlier process left behind goes', async () => {
   assert.equal(fixture.counts.forgets, 1);
 });
 
-test('what changes while everything is written is written after it', async () => {
+test('a change during the initial write is written after it', async () => {
   await using fixture = new HostsFixture();
   const writing = fixture.writer.write();
   fixture.setMachine(7, 'Pending');
@@ -136,7 +136,7 @@ test('what changes while everything is written is written after it', async () =>
   assert.equal(Object.keys(fixture.files('options')).length, machineCount - 1);
 });
 
-test('what could not be written is tried again with what has changed since', async () => {
+test('a failed write is retried together with later changes', async () => {
   await using fixture = new HostsFixture();
   await fixture.writer.write();
   // A directory in the place of the file: it cannot be removed.

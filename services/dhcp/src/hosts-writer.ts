@@ -12,23 +12,23 @@ export interface HostsWriterOptions {
   readonly caches: MachineCaches;
   readonly settings: Pick<DhcpSettings, 'directory' | 'bootUrl'>;
   readonly bootTokenKey: () => Promise<Uint8Array>;
-  /** dnsmasq should forget what is no longer written. */
+  /** Called after files were removed. */
   readonly onForget: () => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Changes come in flocks; a machine that was switched on takes longer to its first word. */
+/** Batches changes; a machine takes longer from power-on to its first DHCP request. */
 const debounceMs = 200;
 const retryMs = 5_000;
 
-/** Keeps the files that dnsmasq watches as the API server has the machines; only of those that changed. */
+/** Writes the files that dnsmasq watches, for machines that changed. */
 export class HostsWriter implements AsyncDisposable {
   readonly #options: HostsWriterOptions;
   readonly #hosts: RecordFiles;
   readonly #bootfiles: RecordFiles;
   readonly #subscription: Disposable;
-  /** MAC addresses whose records may be out of date. */
+  /** MAC addresses whose files may be stale. */
   readonly #changed = new Set<string>();
   #timer: Disposable | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -50,7 +50,7 @@ export class HostsWriter implements AsyncDisposable {
     });
   }
 
-  /** Writes all that is known now, and removes what an earlier process left behind. */
+  /** Writes the files of all machines, and removes those of an earlier process. */
   async write(): Promise<void> {
     const written = this.#writing.then(() => this.#writeAll());
     this.#writing = written.catch(() => undefined);
@@ -119,7 +119,7 @@ export class HostsWriter implements AsyncDisposable {
       await this.#record(macs);
     } catch (error) {
       for (const mac of macs) this.#changed.add(mac);
-      this.#options.log.error({ err: error }, 'machines could not be written for dnsmasq; trying again');
+      this.#options.log.error({ err: error }, 'could not write the files for dnsmasq; retrying');
       this.#scheduleWrite(retryMs);
     } finally {
       this.#forget();

@@ -153,7 +153,7 @@ for (const [what, event] of [
 test('a device without an Endpoint gets one that is named after its MAC address', () =>
   assertWrites([add(one, '10.0.0.1'), last], [`POST mac-020000000001 ${one} 10.0.0.1`, lastWritten]));
 
-test('of two Endpoints with one MAC address the older one follows the lease', () =>
+test('the older of two Endpoints with one MAC address gets the address of the lease', () =>
   assertWrites([add(one, '10.0.0.7'), last], ['PATCH older 10.0.0.7', lastWritten], {
     endpoints: [endpoint('younger', one, '10.0.0.1', '09'), endpoint('older', '02-00-00-00-00-01', '10.0.0.1', '01')],
   }));
@@ -163,13 +163,13 @@ const manyLeasesWritten = manyLeases.map(
   ({ macAddress: mac, ip }) => `POST mac-${mac.replaceAll(':', '')} ${mac} ${ip}`,
 );
 
-test('of several addresses of a device the last one counts', () =>
+test('the last of several addresses of a device is written', () =>
   assertWrites(
     [...manyLeases, add(one, '10.0.0.1'), add(one, '10.0.0.2')],
     [...manyLeasesWritten, `POST mac-020000000001 ${one} 10.0.0.2`],
   ));
 
-test('an API server that is away is asked again, and one device that is refused holds up no other', async () => {
+test('failed writes are retried, and a rejected device does not delay others', async () => {
   const rejected = `POST mac-020000000001 ${one} 10.0.0.1`;
   const wanted = `POST mac-020000000002 ${two} 10.0.0.2`;
   const statusFor = (written: Written, nth: number) => {
@@ -182,7 +182,7 @@ test('an API server that is away is asked again, and one device that is refused 
   assert.deepEqual([timesOf(wanted, writes), timesOf(lastWritten, writes)], [2, 2]);
 });
 
-test('a write that is answered late holds up no other device', async () => {
+test('a slow write does not delay other devices', async () => {
   const [late = '', ...others] = manyLeasesWritten;
   const allCame = Promise.withResolvers<number>();
   const missing = new Set(others);

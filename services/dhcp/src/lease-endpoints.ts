@@ -11,25 +11,24 @@ export interface LeaseEndpointsOptions {
   readonly client: KubeClient;
   readonly caches: Pick<MachineCaches, 'endpoints' | 'bmcs'>;
   readonly isManagementAddress: (ip: string) => boolean;
-  /** Does the MAC prefix database know it? */
+  /** Whether the MAC prefix database contains it. */
   readonly isManagementDevice: (mac: string) => boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** A hall whose power comes back brings thousands of devices at once, to an API server that has other work by then. */
+/** After a power failure thousands of devices request addresses at the same time. */
 const maxConcurrent = 8;
 const minRetryMs = 1_000;
 
 /**
- * Makes Endpoints of leases on the management network, and follows their addresses. A few devices at a time, the last
- * address of each; an API server that is away is asked again. Nothing is ever deleted: a lease that ends says nothing of
- * the device.
+ * Creates Endpoints for leases on the management network, and updates their addresses. For each device the last address is
+ * written; failed writes are retried. Endpoints are never deleted: a device may exist without a lease.
  */
 export class LeaseEndpoints implements Disposable {
   readonly #options: LeaseEndpointsOptions;
   readonly #queue: WorkQueue;
-  /** What was heard and not brought yet, by MAC address. */
+  /** Addresses that are not written yet, by MAC address. */
   readonly #addresses = new Map<string, string>();
   readonly #stop = new AbortController();
   #working = 0;
@@ -71,12 +70,12 @@ export class LeaseEndpoints implements Disposable {
     try {
       await this.#ensureEndpoint(mac, ip);
       this.#queue.remove(mac);
-      // A newer address may have come in between.
+      // A newer address may have arrived in the meantime.
       if (this.#addresses.get(mac) === ip) this.#addresses.delete(mac);
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       this.#queue.addAfterFailure(mac, minRetryMs);
-      this.#options.log.warn({ err: error, macAddress: mac, ip }, 'no Endpoint could be made of a lease; trying again');
+      this.#options.log.warn({ err: error, macAddress: mac, ip }, 'could not create the Endpoint of a lease; retrying');
     }
   }
 
@@ -85,11 +84,11 @@ export class LeaseEndpoints implements Disposable {
     const { signal } = this.#stop;
     const [endpoint] = caches.endpoints.by('macAddress', mac).toSorted((a, b) => ageOf(a).localeCompare(ageOf(b)));
     if (endpoint === undefined) {
-      // It has an address of its own already; an Endpoint would make a second BMC of it.
+      // The BMC has an inline address; an Endpoint would create a second BMC object.
       if (caches.bmcs.by('macAddress', mac).length > 0) return;
       const name = endpointNameOf(mac);
       await client.create(Endpoint, { metadata: { name }, spec: { macAddress: mac, ip } }, { signal, fieldManager });
-      log.info({ endpoint: name, macAddress: mac, ip }, 'Endpoint made of a lease');
+      log.info({ endpoint: name, macAddress: mac, ip }, 'created the Endpoint of a lease');
       return;
     }
     const { name, resourceVersion, deletionTimestamp } = endpoint.metadata;

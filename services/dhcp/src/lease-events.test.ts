@@ -21,11 +21,11 @@ for (const [text, expected] of [
   ['tftp 02:00:00:00:00:01 192.0.2.7 1700000000\n', undefined],
   ['add 02:00:00:00:00:01 192.0.2.7 1\nadd 02:00:00:00:00:02 192.0.2.8 1\n', undefined],
 ] as const) {
-  test(`the file ${JSON.stringify(text)} says ${expected === undefined ? 'nothing' : `who has ${expected.ip}`}`, () =>
+  test(`the file ${JSON.stringify(text)} contains ${expected === undefined ? 'no event' : `the lease of ${expected.ip}`}`, () =>
     assert.deepEqual(leaseEventOf(text), expected));
 }
 
-test('what lies there at the start is told as known, and what is told again is no news', async () => {
+test('existing files are known at the start, and a repeated event is ignored', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'metal-leases-'));
   try {
     const write = (ip: string, text: string) => writeFileSync(join(directory, ip), `${text}\n`);
@@ -50,7 +50,7 @@ test('what lies there at the start is told as known, and what is told again is n
   }
 });
 
-test('what has ended is no lease any more', async () => {
+test('an ended lease is not counted', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'metal-leases-'));
   try {
     writeFileSync(join(directory, '192.0.2.7'), 'add 02:00:00:00:00:01 192.0.2.7 100\n');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { macOf } from './mac-address.ts';
 
-/** What dnsmasq said of a lease: new, changed or renewed, or ended. */
+/** A lease event of dnsmasq: new (add), changed or renewed (old), ended (del). */
 export interface LeaseEvent {
   readonly event: 'add' | 'old' | 'del';
   readonly macAddress: string;
@@ -13,7 +13,7 @@ export interface LeaseEvent {
   readonly expiresAtMs: number;
 }
 
-/** Undefined for what is not complete, no event of a lease, or of a machine without an Ethernet address. */
+/** Undefined for an incomplete file, another event, or a machine without an Ethernet address. */
 export function leaseEventOf(text: string): LeaseEvent | undefined {
   const [, event, mac = '', ip = '', expires] = /^(add|old|del) (\S+) (\S+) (\d{1,12})\n$/.exec(text) ?? [];
   const macAddress = macOf(mac);
@@ -25,15 +25,15 @@ export function leaseEventOf(text: string): LeaseEvent | undefined {
 const ended = 'ended';
 
 /**
- * Hears the events that the script of dnsmasq leaves in a directory. dnsmasq tells of all its leases whenever it starts or
- * reads its files anew; only a lease that is new, renewed or ended is an event here.
+ * Watches the directory in which the script of dnsmasq writes lease events. dnsmasq runs the script for all leases when it
+ * starts and upon SIGHUP; a lease without a change is no event here.
  */
 export class LeaseEvents implements Disposable {
   readonly #directory: string;
   readonly #onEvent: (event: LeaseEvent) => void;
   readonly #log: Logger;
   readonly #watcher: FSWatcher;
-  /** What was last heard, by IP address. */
+  /** The last event, by IP address. */
   readonly #known = new Map<string, string>();
   #reading: Promise<unknown> = Promise.resolve();
 
@@ -45,10 +45,10 @@ export class LeaseEvents implements Disposable {
       options.directory,
       (_, name) => void this.#enqueue(() => this.#emitChange(name ?? '')).catch(() => undefined),
     );
-    this.#watcher.on('error', (error) => this.#log.error({ err: error }, 'leases are no longer heard of'));
+    this.#watcher.on('error', (error) => this.#log.error({ err: error }, 'the watch of lease events failed'));
   }
 
-  /** What was left here before. */
+  /** The events of an earlier process. */
   readKnown(): Promise<LeaseEvent[]> {
     return this.#enqueue(async () => {
       const events: LeaseEvent[] = [];
@@ -60,7 +60,7 @@ export class LeaseEvents implements Disposable {
     });
   }
 
-  /** How many have not ended, as far as was heard. */
+  /** The number of current leases. */
   get leases(): number {
     return [...this.#known.values()].filter((content) => content !== ended).length;
   }
@@ -69,12 +69,10 @@ export class LeaseEvents implements Disposable {
     this.#watcher.close();
   }
 
-  /** One file after the other: of two reads of one file the later one counts. */
+  /** Serializes reads: of two reads of one file the later one counts. */
   #enqueue<T>(read: () => Promise<T>): Promise<T> {
     const result = this.#reading.then(read);
-    this.#reading = result.catch((error: unknown) =>
-      this.#log.error({ err: error }, 'an event of a lease was not read'),
-    );
+    this.#reading = result.catch((error: unknown) => this.#log.error({ err: error }, 'could not read a lease event'));
     return result;
   }
 
@@ -85,7 +83,7 @@ export class LeaseEvents implements Disposable {
 
   async #readChange(name: string): Promise<LeaseEvent | undefined> {
     if (!isIPv4(name)) return undefined;
-    // One that is empty or gone is written right now: another change follows.
+    // An empty or missing file is being written: another change follows.
     const event = leaseEventOf(await readFile(join(this.#directory, name), 'utf8').catch(() => ''));
     if (event === undefined) return undefined;
     const content = event.event === 'del' ? ended : `${event.macAddress} ${event.expiresAtMs}`;

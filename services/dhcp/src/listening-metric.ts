@@ -1,7 +1,7 @@
 import { ScrapedMetric } from '@metal/kube/runtime/scraped-metric.ts';
 import type { Registry } from 'prom-client';
 
-/** Tells whether machines are answered by this process. Of a dnsmasq elsewhere it knows nothing, and says nothing. */
+/** Whether the dnsmasq of this process listens. With a dnsmasq elsewhere there is no sample. */
 export class ListeningMetric {
   #isListening = false;
 

@@ -16,18 +16,18 @@ for (const [text, expected] of [
   ['"aabbcc001122"', undefined],
   ['80:00:02:08:fe:80:00:00:00:00:00:00:e4:1d:2d:03:00:10:11:12', undefined],
 ] as const) {
-  test(`the address ${JSON.stringify(text)} is written as ${expected ?? 'nothing'}`, () =>
+  test(`the address ${JSON.stringify(text)} has the canonical form ${expected ?? 'none'}`, () =>
     assert.equal(macOf(text), expected));
 }
 
-test('a prefix becomes a pattern of whole octets', () => {
+test('a prefix of whole octets has one pattern', () => {
   assert.deepEqual(macPatternsOf('3C:EC-EF'), ['3c:ec:ef:*:*:*']);
   assert.deepEqual(macPatternsOf('aabbcc001122'), ['aa:bb:cc:00:11:22']);
   assert.equal(macPatternsOf(''), undefined);
   assert.equal(macPatternsOf('aa:*'), undefined);
 });
 
-test('a prefix that ends within an octet becomes the sixteen that begin so', () => {
+test('a prefix that ends within an octet has sixteen patterns', () => {
   const patterns = macPatternsOf('3ce') ?? [];
   assert.equal(patterns.length, 16);
   assert.deepEqual([patterns[0], patterns[15]], ['3c:e0:*:*:*:*', '3c:ef:*:*:*:*']);

@@ -1,6 +1,6 @@
 /**
- * `AA-BB-CC-00-11-22`, `aabb.cc00.1122` → `aa:bb:cc:00:11:22`; undefined for anything else. What comes out is safe to be
- * written into a configuration file, whatever went in.
+ * `AA-BB-CC-00-11-22`, `aabb.cc00.1122` → `aa:bb:cc:00:11:22`; undefined for any other text. The result is safe in a
+ * configuration file.
  */
 export function macOf(text: string | undefined): string | undefined {
   const digits = (text ?? '').replace(/[:.-]/g, '').toLowerCase();
@@ -11,8 +11,8 @@ export function macOf(text: string | undefined): string | undefined {
 export const digitsOf = (mac: string): string => mac.replaceAll(':', '');
 
 /**
- * The patterns of dnsmasq for a prefix of 1 to 12 hex digits; undefined for anything else. dnsmasq knows whole octets only,
- * so a prefix that ends within one becomes sixteen.
+ * The patterns of dnsmasq for a prefix of 1 to 12 hex digits; undefined for any other text. dnsmasq matches whole octets, so a
+ * prefix that ends within an octet has sixteen patterns.
  */
 export function macPatternsOf(prefix: string): string[] | undefined {
   const digits = prefix.replace(/[:.-]/g, '').toLowerCase();

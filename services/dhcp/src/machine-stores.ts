@@ -7,7 +7,7 @@ import type { KubeObject } from '@metal/kube/kinds/kind.ts';
 import { Store, type Indexes } from '@metal/kube/cache/store.ts';
 import { machineIndexes } from './machines.ts';
 
-/** For tests: caches that the test fills, filed as `watchMachineKinds` has them. */
+/** For tests: empty caches with the indexes of `watchMachineKinds`. */
 export const machineStores = () => ({
   servers: indexedStore<Server>(machineIndexes.servers),
   inventories: indexedStore<ServerInventory>(machineIndexes.inventories),

@@ -170,7 +170,7 @@ for (const [what, fleet, expected] of [
 }
 
 for (let seed = 1; seed <= 20; seed += 1) {
-  test(`whose answer changes is told of, whatever happens: seed ${seed}`, () => {
+  test(`each change of a reply causes a call of the listener: seed ${seed}`, () => {
     const roll = randomIntFrom(seed);
     const pick = <T>(things: readonly [T, ...T[]]): T => things[roll(things.length)] ?? things[0];
     const caches = machineStores();

@@ -9,7 +9,7 @@ import * as z from 'zod';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import { macOf } from './mac-address.ts';
 
-/** All but the boot configurations are filed by `macAddress`, written as `macOf` does. */
+/** All but the boot configurations have the index `macAddress`, in the form of `macOf`. */
 export interface MachineCaches {
   readonly servers: Cache<Server>;
   readonly inventories: Cache<ServerInventory>;
@@ -18,7 +18,7 @@ export interface MachineCaches {
   readonly bootConfigurations: Cache<ServerBootConfiguration>;
 }
 
-/** A machine asks by its MAC address, and a hall of them at once: nobody looks through the fleet for each. */
+/** Many machines request addresses at the same time; a lookup by MAC address must not scan the fleet. */
 export const machineIndexes = {
   servers: {
     macAddress: ({ status }: Server) => macsIn(status?.networkInterfaces?.map(({ macAddress }) => macAddress)),
@@ -34,7 +34,7 @@ export const machineIndexes = {
   bmcs: { macAddress: ({ spec }: BMC) => macsIn([spec?.access?.macAddress]) },
 };
 
-/** Declares what DHCP has to know; to be called before the caches start. */
+/** The watches of the DHCP service; called before the caches start. */
 export function watchMachineKinds(caches: CacheSet): MachineCaches {
   return {
     servers: caches.watch(Server, { indexes: machineIndexes.servers }),
@@ -45,28 +45,28 @@ export function watchMachineKinds(caches: CacheSet): MachineCaches {
   };
 }
 
-/** What is said to a machine that asks. */
+/** The DHCP reply to a machine. */
 export interface DhcpReply {
-  /** The boot configuration of the UKI that it is to boot, if any. */
+  /** The boot configuration whose UKI it boots, if any. */
   readonly boot: ServerBootConfiguration | undefined;
 }
 
-/** Undefined for a machine that nobody knows: it is not answered, unless its prefix is. */
+/** Undefined for an unknown machine, which gets a reply only by its MAC prefix. */
 export function replyFor(mac: string, caches: MachineCaches): DhcpReply | undefined {
   const owners = serversWith(mac, caches);
   if (owners.length === 0 && caches.endpoints.by('macAddress', mac).length === 0) return undefined;
-  // Of two servers with one address nobody knows whose orders the machine would get.
+  // If two servers have the address, the machine gets the boot file of neither.
   const [server] = owners.length === 1 ? owners : [];
   return { boot: server && preparedBootOf(server, caches.bootConfigurations) };
 }
 
-/** The servers whose network cards have the address: as their probes last saw them. */
+/** The servers whose network cards have the address, as their probes last reported them. */
 export function serversWith(mac: string, { servers, inventories }: MachineCaches): Server[] {
   const matches = [...servers.by('macAddress', mac), ...inventories.by('macAddress', mac)];
   return [...new Set(matches.map(({ metadata }) => metadata.name))].flatMap((name) => servers.get({ name }) ?? []);
 }
 
-/** Every MAC address that may be answered. */
+/** The MAC addresses of all known machines. */
 export function macAddressesOf({ servers, inventories, endpoints }: MachineCaches): Set<string> {
   return new Set([
     ...macAddressesIn(machineIndexes.endpoints, endpoints.all()),
@@ -75,7 +75,7 @@ export function macAddressesOf({ servers, inventories, endpoints }: MachineCache
   ]);
 }
 
-/** Calls back with each MAC address to which the answer may have changed. */
+/** Calls back with each MAC address whose reply may have changed. */
 export function onReplyChange(caches: MachineCaches, listener: (mac: string) => void): Disposable {
   const { servers, inventories, endpoints, bootConfigurations } = caches;
   const notify = <T>(index: MacAddressIndex<T>, ...objects: (T | undefined)[]) => {
@@ -87,7 +87,7 @@ export function onReplyChange(caches: MachineCaches, listener: (mac: string) => 
   stack.use(
     servers.onChange(({ key, before, after }) => {
       notify(machineIndexes.servers, before, after);
-      // A report has the name of its server.
+      // An inventory has the name of its server.
       notify(machineIndexes.inventories, inventories.get(key));
     }),
   );
@@ -115,15 +115,15 @@ const macsIn = (texts: readonly (string | undefined)[] = []): string[] => [
   ...new Set(texts.map((text) => macOf(text)).filter((mac) => mac !== undefined)),
 ];
 
-/** What the boot service decided; the field is not part of the kind where no boot service decides. */
+/** Written by the boot service; the CRD of another boot operator has no such field. */
 const decidedBoot = z.object({ boot: z.object({ method: z.string() }) });
 
 const bootsUki = ({ status }: ServerBootConfiguration): boolean =>
   decidedBoot.safeParse(status).data?.boot.method === 'UefiHttp';
 
 /**
- * The boot that a machine is to be led to. Whether it may load it now, the boot service decides when it asks: an installed
- * machine is sent there and turned away, and goes to its next boot device.
+ * The prepared UKI boot of a machine. The boot service decides at each request whether the machine may load it: an installed
+ * machine gets an error and continues with its next boot device.
  */
 function preparedBootOf(server: Server, boots: Cache<ServerBootConfiguration>): ServerBootConfiguration | undefined {
   const ref = currentBootRef(server);

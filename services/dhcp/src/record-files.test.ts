@@ -17,7 +17,7 @@ async function inDirectory(run: (directory: string) => Promise<void>): Promise<v
 const contentOf = (directory: string) =>
   Object.fromEntries(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), 'utf8')]));
 
-test('files are added, replaced and removed, the others stay, and what was removed is told to be forgotten', () =>
+test('files are added, replaced and removed, other files stay, and a removal calls onForget', () =>
   inDirectory(async (directory) => {
     let forgotten = 0;
     const files = new RecordFiles(directory, () => (forgotten += 1));
@@ -35,7 +35,7 @@ test('files are added, replaced and removed, the others stay, and what was remov
     }
   }));
 
-test('what an earlier process left behind is known, and can be removed', () =>
+test('files of an earlier process are known and can be removed', () =>
   inDirectory(async (directory) => {
     writeFileSync(join(directory, 'old'), 'old');
     writeFileSync(join(directory, '.half'), 'half');
@@ -47,7 +47,7 @@ test('what an earlier process left behind is known, and can be removed', () =>
     assert.deepEqual([contentOf(directory), forgotten], [{ new: 'new' }, 2]);
   }));
 
-test('what was forgotten before a file could not be written is told all the same', () =>
+test('a removal calls onForget also if a later write fails', () =>
   inDirectory(async (directory) => {
     let forgotten = 0;
     const files = new RecordFiles(directory, () => (forgotten += 1));
@@ -65,7 +65,7 @@ test('what was forgotten before a file could not be written is told all the same
     assert.equal(forgotten, 1);
   }));
 
-test('a file that stays the same is not written again, or dnsmasq would read it again', () =>
+test('an unchanged file is not written again', () =>
   inDirectory(async (directory) => {
     const files = new RecordFiles(directory, () => undefined);
     await files.change(new Map([['a', '1']]));

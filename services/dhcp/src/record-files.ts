@@ -2,29 +2,28 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 
 /**
- * A directory with one small file per machine, as dnsmasq watches it: a file that is new or replaced is read at once, and
- * what it says is added to what was known; what was read last is what counts. What goes is forgotten only when dnsmasq is
- * told to read everything anew.
+ * A directory with one small file per machine. dnsmasq watches it (inotify): it reads a new or replaced file at once and adds
+ * its entries, of which the last one counts. It drops the entries of removed files only upon SIGHUP.
  */
 export class RecordFiles {
   readonly #directory: string;
   readonly #onForget: () => void;
   #written: Map<string, string> | undefined;
 
-  /** `onForget` is called for what was removed, also when what comes after that fails. */
+  /** `onForget` is called for each removed file, also if a later write fails. */
   constructor(directory: string, onForget: () => void) {
     this.#directory = directory;
     this.#onForget = onForget;
   }
 
-  /** Names of the files that are there. */
+  /** Names of the existing files. */
   async names(): Promise<string[]> {
     return [...(await this.#known()).keys()];
   }
 
   /**
-   * Writes these files, and removes those that have no text any more; the others stay. One that cannot be written holds up
-   * no other. @throws the first error, when all were tried
+   * Writes these files, and removes those without text; other files stay. A failed write does not prevent the others.
+   * @throws the first error, after all writes
    */
   async change(files: ReadonlyMap<string, string | undefined>): Promise<void> {
     const written = await this.#known();
@@ -48,7 +47,7 @@ export class RecordFiles {
     else await this.#replace(name, text);
   }
 
-  /** Whole or not at all: dnsmasq passes over names that begin with a dot. */
+  /** Atomic: dnsmasq ignores names that begin with a dot. */
   async #replace(name: string, text: string): Promise<void> {
     const temporary = join(this.#directory, `.${name}`);
     await writeFile(temporary, text, { mode: 0o644 });

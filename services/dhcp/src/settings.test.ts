@@ -15,7 +15,7 @@ const flags: DhcpFlags = {
   bootUrl: 'http://192.0.2.1:8082',
 };
 
-test('a range has a netmask, and a router where one is given', () => {
+test('a range has a netmask, and a router if the option contains one', () => {
   const { ranges } = settingsOf({ ...flags, ranges: '10.1.0.5-10.1.3.4/22@10.1.0.1, 192.0.2.7-192.0.2.7/24' });
   assert.deepEqual(ranges, [
     { first: '10.1.0.5', last: '10.1.3.4', netmask: '255.255.252.0', router: '10.1.0.1', size: 768 },
@@ -23,7 +23,7 @@ test('a range has a netmask, and a router where one is given', () => {
   ]);
 });
 
-test('an address is one of the management network or not', () => {
+test('an address is matched against the management networks', () => {
   const { isManagementAddress } = settingsOf({ ...flags, endpointRanges: '10.0.0.0/8, 192.0.2.128/25' });
   assert.deepEqual(['10.9.9.9', '192.0.2.129', '192.0.2.1', '::1', ''].map(isManagementAddress), [
     true,
@@ -35,7 +35,7 @@ test('an address is one of the management network or not', () => {
   assert.equal(settingsOf(flags).isManagementAddress('10.9.9.9'), false);
 });
 
-test('leases are never shorter than dnsmasq can give', () => {
+test('the lease time is at least the minimum of dnsmasq', () => {
   assert.equal(settingsOf({ ...flags, leaseMs: 10_000 }).leaseSeconds, 120);
 });
 
@@ -58,7 +58,7 @@ for (const [option, override] of [
   ['boot-url', { bootUrl: 'http://boot.test/"' }],
   ['boot-url', { bootUrl: 'http://boot.test/\nport=53' }],
 ] as const) {
-  test(`${JSON.stringify(override)} is refused with the name of its option`, () => {
+  test(`${JSON.stringify(override)} is rejected with the name of its option`, () => {
     assert.throws(() => settingsOf({ ...flags, ...override }), {
       code: 'DhcpOptionInvalid',
       message: new RegExp(`^--${option}: ".*" is not `),

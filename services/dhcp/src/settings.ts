@@ -2,9 +2,9 @@ import { BlockList, isIPv4 } from 'node:net';
 import { DhcpError } from './errors.ts';
 import { macPatternsOf } from './mac-address.ts';
 
-/** What the options say, as text. */
+/** The options, as text. */
 export interface DhcpFlags {
-  /** `192.0.2.100-192.0.2.199/24`, with `@192.0.2.1` for a router; several with commas between. */
+  /** `192.0.2.100-192.0.2.199/24`, with `@192.0.2.1` for a router; comma-separated. */
   readonly ranges: string;
   readonly interfaces: string;
   readonly nameServers: string;
@@ -13,9 +13,9 @@ export interface DhcpFlags {
   readonly unknown: 'ignore' | 'answer';
   readonly tftpRoot: string;
   readonly directory: string;
-  /** Networks (CIDR) whose leases become Endpoints. */
+  /** Networks (CIDR) in which a lease creates an Endpoint. */
   readonly endpointRanges: string;
-  /** URL under which machines reach the boot service. */
+  /** URL of the boot service for machines. */
   readonly bootUrl: string;
 }
 
@@ -24,11 +24,11 @@ export interface AddressRange {
   readonly last: string;
   readonly netmask: string;
   readonly router: string | undefined;
-  /** How many addresses it has. */
+  /** The number of addresses. */
   readonly size: number;
 }
 
-/** The same, understood. Nothing in it can end a line or a field of a configuration file. */
+/** The validated options. No text in it can end a line or a field of a configuration file. */
 export interface DhcpSettings {
   readonly ranges: readonly AddressRange[];
   readonly interfaces: readonly string[];
@@ -42,10 +42,10 @@ export interface DhcpSettings {
   readonly bootUrl: string;
 }
 
-/** dnsmasq refuses leases that are shorter. */
+/** The minimum of dnsmasq. */
 const minLeaseSeconds = 120;
 
-/** @throws DhcpError DhcpOptionInvalid naming the option, what was found and what is expected. */
+/** @throws DhcpError DhcpOptionInvalid with the option, its value and the expected syntax */
 export function settingsOf(flags: DhcpFlags): DhcpSettings {
   return {
     ranges: listOf(flags.ranges).map(rangeOf),
