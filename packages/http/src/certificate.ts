@@ -4,26 +4,26 @@ import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 
-/** What a service shows to its clients, as PEM. */
+/** A TLS certificate and its key, as PEM. */
 export interface Certificate {
   readonly certificatePem: string;
   readonly keyPem: string;
 }
 
-/** Where it is; a directory that a Secret of type kubernetes.io/tls is mounted to has both. */
+/** Their paths, for example in a mounted Secret of type kubernetes.io/tls. */
 export interface CertificateFiles {
   readonly certificateFile: string;
   readonly keyFile: string;
 }
 
-/** @throws Error saying which files, when they cannot be read or do not belong together. */
+/** @throws Error with the paths, if the files cannot be read or the key does not match the certificate */
 export async function readCertificate({ certificateFile, keyFile }: CertificateFiles): Promise<Certificate> {
   try {
     const certificate = {
       certificatePem: await readFile(certificateFile, 'utf8'),
       keyPem: await readFile(keyFile, 'utf8'),
     };
-    // A file that is being written is empty for a moment, which TLS takes for none.
+    // createSecureContext accepts an empty file, as there is while it is being written.
     void [new X509Certificate(certificate.certificatePem), createPrivateKey(certificate.keyPem)];
     createSecureContext({ cert: certificate.certificatePem, key: certificate.keyPem });
     return certificate;
@@ -37,7 +37,7 @@ export async function readCertificate({ certificateFile, keyFile }: CertificateF
 
 export interface RenewalOptions {
   readonly files: CertificateFiles;
-  /** What is shown now. */
+  /** The current certificate. */
   readonly shown: Certificate;
   readonly show: (certificate: Certificate) => void;
   readonly clock: Clock;
@@ -46,7 +46,7 @@ export interface RenewalOptions {
 
 const reloadIntervalMs = 60_000;
 
-/** Shows what the files hold, also when they are replaced: certificates live for weeks and this process for months. */
+/** Reloads the certificate when its files change: certificates are valid for weeks, and this process runs for months. */
 export class CertificateRenewal implements Disposable {
   readonly #options: RenewalOptions;
   #shown: Certificate;
@@ -75,7 +75,7 @@ export class CertificateRenewal implements Disposable {
       this.#lastError = undefined;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (reason !== this.#lastError) log.warn({ reason }, 'the certificate stays the one that was read before');
+      if (reason !== this.#lastError) log.warn({ reason }, 'could not reload the certificate; keeping the current one');
       this.#lastError = reason;
     }
     if (this.#timer !== undefined) this.#scheduleReload();

@@ -25,7 +25,7 @@ async function listening(most: number) {
     socket.write(text);
     return socket.resume();
   };
-  /** Its request is under way when this resolves. */
+  /** Resolves when its request is running. */
   const busy = async (localAddress?: string): Promise<Socket> => {
     const arrival = once(server, 'request');
     const socket = await open('GET /slow HTTP/1.1\r\nHost: h\r\n\r\n', localAddress);
@@ -40,7 +40,7 @@ async function listening(most: number) {
   return { server, port, open, busy, pass, [Symbol.dispose]: close };
 }
 
-test('who connects and says nothing makes room for who speaks', async () => {
+test('an idle connection is closed for a new one', async () => {
   using service = await listening(50);
   const idle = await Promise.all(Array.from({ length: 200 }, () => service.open('GET / HTTP/1.1\r\nX-Slow: ')));
   const [response] = await once(get({ port: service.port, host: '127.0.0.1', agent: false }), 'response');
@@ -52,7 +52,7 @@ test('who connects and says nothing makes room for who speaks', async () => {
   for (const socket of idle) socket.destroy();
 });
 
-test('a request that is under way is not cut off, and who comes then is refused, until that takes nothing any more', async () => {
+test('a new connection is refused while all others make progress, and replaces those that stall', async () => {
   using service = await listening(2);
   const [first, second] = [await service.busy(), await service.busy()];
   const third = await service.open();
@@ -67,7 +67,7 @@ test('a request that is under way is not cut off, and who comes then is refused,
   second.destroy();
 });
 
-test('the address with the most connections makes room for another, and does not get it back', async () => {
+test('a connection of the client with the most connections is closed for another client, and not reopened', async () => {
   using service = await listening(4);
   const greedy = [];
   for (let count = 0; count < 4; count += 1) greedy.push(await service.busy());
@@ -83,7 +83,7 @@ test('the address with the most connections makes room for another, and does not
   for (const socket of [machine, ...greedy]) socket.destroy();
 });
 
-test('of the address with the most connections, the one that took least leaves', async () => {
+test('the slowest connection of the client with the most connections is closed', async () => {
   using service = await listening(2);
   const slow = await service.busy();
   service.pass(1_000);
@@ -95,7 +95,7 @@ test('of the address with the most connections, the one that took least leaves',
   for (const socket of [quick, machine]) socket.destroy();
 });
 
-test('whoever has just come is not pushed out by one who comes again and again', async () => {
+test('a new connection is not closed for repeated connections of another client', async () => {
   using service = await listening(3);
   const greedy = [await service.busy(), await service.busy()];
   const machine = await service.open('', '127.0.0.2');
@@ -104,6 +104,6 @@ test('whoever has just come is not pushed out by one who comes again and again',
   service.pass(10_000);
   const [machineGone, another] = [once(machine, 'close'), await service.open()];
   await machineGone;
-  assert.equal(another.destroyed, false, 'many behind one address have the room that nobody uses');
+  assert.equal(another.destroyed, false, 'one client may use all free connections');
   for (const socket of [another, ...greedy]) socket.destroy();
 });

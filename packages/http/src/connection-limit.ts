@@ -4,15 +4,14 @@ import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { ConnectionTable } from './connection-table.ts';
 
 export interface ConnectionLimit {
-  /** At once. */
+  /** The largest number of connections or responses at the same time. */
   readonly most: number;
   readonly clock: Clock;
 }
 
 /**
- * Bounds what clients cost who connect and say nothing, say it slowly, or take nothing: beyond `most` connections one makes
- * room for the new one, or that is refused; `crowd.ts` says which. With TLS a connection is two sockets: one until
- * both sides know each other, and then the one that requests come by.
+ * Bounds the cost of idle and slow clients: beyond `most` connections, one is closed for the new one, or the new one is; see
+ * `connection-table.ts`. A TLS connection has two sockets: one until the handshake is complete, then the one for requests.
  */
 export function limitConnections(server: Pick<Server, 'on'>, { most, clock }: ConnectionLimit): void {
   const connections = new ConnectionTable(clock);
@@ -46,8 +45,8 @@ const addressesOf = ({ remoteAddress, remotePort, localAddress }: Socket): strin
   `${remoteAddress} ${remotePort} ${localAddress}`;
 
 /**
- * Bounds how many answers of some kind are under way: those that cost memory for as long as their client takes. Returns
- * whether one more may begin; others may have had to end for it.
+ * Bounds the concurrent responses of a kind that needs memory until its client has read it. The function returns whether
+ * another response may start; it may close other connections for that.
  */
 export function limitResponses({
   most,

@@ -2,31 +2,31 @@ import type { Socket } from 'node:net';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { clientOf } from './client-of.ts';
 
-/** Who asked nothing for this long, or took less than that while it is answered, may be sent away for somebody new. */
+/** A connection without a request for this long, or that read fewer bytes than that during it, is stalled. */
 const stalledMs = 10_000;
 const leastBytes = 16_384;
-/** Looking at all connections is not done for each newcomer of a flood. */
+/** The interval between two scans of all connections. */
 const scanIntervalMs = 1_000;
 
 /** The connections of one address. */
 interface Client {
   readonly address: string;
-  /** Without a request, the longest first; since when. */
+  /** Without a request, the longest first, with the time since when. */
   readonly idle: Map<Socket, number>;
-  /** With one; what was written when it was last seen to get on, and when that was. */
+  /** With a request: the bytes written at the last progress, and its time. */
   readonly busy: Map<Socket, { bytes: number; at: number }>;
 }
 
 /**
- * Connections by the address of their client, and who leaves when there is no more room. Never one of a client with fewer
- * connections than the newcomer's, unless it stands still:
+ * Connections by client, and the choice of the ones to close when there are too many. A connection of a client with fewer
+ * connections than that of the new one is closed only if it is stalled:
  *
- *   without a request for longest, of the client with the most connections
- *     ─►  without a request, or took next to nothing, for 10 s, of anybody
- *     ─►  slowest, of the client with the most connections
- *     ─►  else the newcomer
+ *   the longest idle one of the client with the most connections
+ *     ─►  all that are stalled, of any client
+ *     ─►  the slowest of the client with the most connections
+ *     ─►  else the new one
  *
- * Many machines may share an address: they are never refused for being many, as long as there is room.
+ * The number of connections per client has no limit of its own, as many machines may share an address.
  */
 export class ConnectionTable {
   readonly #clock: Clock;
@@ -59,7 +59,7 @@ export class ConnectionTable {
     if (sizeOf(client) === 0) this.#clients.delete(client.address);
   }
 
-  /** False when it is being answered already. */
+  /** False if a request is already running. */
   startRequest(socket: Socket): boolean {
     const client = this.#clientOf.get(socket);
     if (client?.idle.delete(socket) !== true) return false;
@@ -72,7 +72,7 @@ export class ConnectionTable {
     if (client?.busy.delete(socket) === true) client.idle.set(socket, this.#clock.now());
   }
 
-  /** Who leaves, so that the newcomer may stay; itself when it may not. */
+  /** The connections to close for the new one, or the new one itself. */
   selectVictims(newcomer: Socket): readonly Socket[] {
     const own = sizeOf(this.#clientOf.get(newcomer));
     const idleClient = this.#largest((client) => longestIdle(client, newcomer) !== undefined);
@@ -112,7 +112,7 @@ function longestIdle({ idle }: Client, except: Socket): Socket | undefined {
   return undefined;
 }
 
-/** Of equals the one that began last: it loses least. */
+/** Of several the one that started last, as it loses the least. */
 function slowestBusy({ busy }: Client): Socket | undefined {
   let slowest: Socket | undefined;
   let slowestAt = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Counter, type Registry } from 'prom-client';
 
-/** Counts the requests of a service by route and status: routes as they were declared, so that no client adds labels. */
+/** Counts requests by route, as declared, and status, so that clients cannot add label values. */
 export function countRequests(
   http: Pick<FastifyInstance, 'addHook'>,
   metrics: Registry | undefined,

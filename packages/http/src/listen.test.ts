@@ -9,14 +9,14 @@ import { application, listenOn } from './listen.ts';
 const limits = { bodyLimit: 1_000, requestTimeout: 30_000 };
 const options = { listen: { host: '127.0.0.1', port: 0 }, clock: systemClock, shutdownGraceMs: 1_000 };
 
-test('who does not end the header of a request is sent away, however much it says', async () => {
+test('a client that does not complete its headers in time gets 408', async () => {
   await using service = await listenOn(application({ ...limits, headersTimeout: 20 }), options);
   const socket = connect(service.port, '127.0.0.1');
   socket.write('GET / HTTP/1.1\r\nX-Slow: ');
   assert.match(await text(socket), /^HTTP\/1\.1 408 /);
 });
 
-test('a header that is too big is refused before anybody looks at it', async () => {
+test('too large headers are rejected before any hook runs', async () => {
   const http = application(limits);
   let seen = 0;
   http.addHook('onRequest', async () => void (seen += 1));

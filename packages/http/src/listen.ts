@@ -8,13 +8,13 @@ import { limitConnections } from './connection-limit.ts';
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 
 export interface ListenOptions {
-  /** Port 0 takes a free one; without a host, every address of the machine. */
+  /** Port 0 selects a free port; by default on all addresses. */
   readonly listen: { readonly host?: string | undefined; readonly port: number };
   readonly tls?: Certificate | undefined;
   readonly clock: Clock;
-  /** How long requests under way may take when the service stops. */
+  /** The time that running requests have when the service stops. */
   readonly shutdownGraceMs: number;
-  /** At once: 4 096, if not said otherwise. */
+  /** Concurrent connections; 4,096 by default. */
   readonly mostConnections?: number | undefined;
 }
 
@@ -25,38 +25,37 @@ export interface Listening extends AsyncDisposable {
 }
 
 export interface ListeningSecurely extends Listening {
-  /** Shows another certificate to whoever connects from now on. */
+  /** Uses another certificate for new connections. */
   readonly show: (certificate: Certificate) => void;
 }
 
 export interface Limits {
-  /** Bytes of a request body. */
+  /** The largest request body, in bytes. */
   readonly bodyLimit: number;
-  /** Milliseconds until a request has to be complete. */
+  /** The time for a whole request, in milliseconds. */
   readonly requestTimeout: number;
-  /** Milliseconds a connection may lie idle. */
+  /** The idle timeout of a connection, in milliseconds. */
   readonly connectionTimeout?: number;
-  /** Milliseconds until the header of a request has to be complete. */
+  /** The time for the headers of a request, in milliseconds. */
   readonly headersTimeout?: number;
-  /** Addresses and networks of proxies whose X-Forwarded-For names the client. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy?: readonly string[];
   readonly routerOptions?: { readonly maxParamLength: number };
 }
 
-/** Whoever means it sends a header at once. */
 const usualHeadersTimeoutMs = 10_000;
-/** Who connects while we are busy waits; where this many wait, the next one tries again after a second, or three. */
+/** Connections that the kernel queues; a client beyond that retries its SYN after one and three seconds. */
 const backlog = 4_096;
-/** A connection that is kept for another request costs memory. */
+/** An idle connection needs memory. */
 const keepAliveTimeout = 20_000;
 
-/** Each costs some ten kilobytes, with TLS some fifty. */
+/** A connection needs some 10 KB, with TLS some 50 KB. */
 const usualMostConnections = 4_096;
 
-/** An application of fastify, with a certificate or without. */
+/** A fastify application, with TLS or without. */
 export function application(limits: Limits, tls?: ListenOptions['tls']): FastifyInstance {
   const { headersTimeout = usualHeadersTimeoutMs, trustProxy = [], ...others } = limits;
-  // Node looks at its connections twice a minute, if it is not told to look more often.
+  // By default Node checks its connections every 30 s.
   const timeouts = { headersTimeout, connectionsCheckingInterval: headersTimeout / 2 };
   const options = {
     logger: false,
@@ -69,18 +68,17 @@ export function application(limits: Limits, tls?: ListenOptions['tls']): Fastify
   return fastify({ ...options, https: { ...timeouts, cert: tls.certificatePem, key: tls.keyPem } });
 }
 
-/** None at all is not the same as an empty list. */
+/** fastify treats an empty list as enabled. */
 const proxiesOf = (trusted: readonly string[]) => (trusted.length === 0 ? {} : { trustProxy: [...trusted] });
 
-/** An address that cannot be read is not sent back to whoever asked for it. */
+/** The response to a malformed URL does not contain the URL. */
 const rejectAddress = ({ statusCode = 400 }: FastifyError, _request: unknown, { raw }: { raw: ServerResponse }): void =>
   void raw
     .writeHead(statusCode, { 'content-type': 'text/plain; charset=utf-8' })
     .end('the address is not well-formed\n');
 
 /**
- * Listens until disposed, to so many at once as `connection-limit.ts` lets in. Requests under way may finish, but not keep
- * the service for ever.
+ * Listens until disposed, with a limit of connections. Disposing waits for running requests, up to the grace period.
  */
 export async function listenOn(http: FastifyInstance, options: ListenOptions): Promise<ListeningSecurely> {
   const { listen, tls, clock, shutdownGraceMs, mostConnections: most = usualMostConnections } = options;
@@ -104,10 +102,10 @@ export async function listenOn(http: FastifyInstance, options: ListenOptions): P
   return { port, url, show, [Symbol.asyncDispose]: close };
 }
 
-/** `localhost` may be two addresses. For the second one fastify would open a server of its own, which nobody limits or renews. */
+/** `localhost` may have two addresses. For the second one fastify would open another server, without our limits and certificate. */
 const oneHost = async (host: string): Promise<string> => (host === 'localhost' ? (await lookup(host)).address : host);
 
-/** Both families where the machine has both. */
+/** IPv4 and IPv6 if the machine has both. */
 function everyAddress(): string {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   return all.some(({ family }) => family === 'IPv6') ? '::' : '0.0.0.0';

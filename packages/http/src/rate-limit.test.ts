@@ -9,7 +9,7 @@ function limitOf(burst: number, perSecond: number, clients?: number) {
   return { limit, pass: (ms: number) => (now += ms) };
 }
 
-test('a client may send a burst and then at the steady rate', () => {
+test('a client may send a burst and then the average rate', () => {
   const { limit, pass } = limitOf(3, 2);
   assert.deepEqual(
     [1, 2, 3, 4].map(() => limit.take('10.0.0.1')),
@@ -22,7 +22,7 @@ test('a client may send a burst and then at the steady rate', () => {
   );
 });
 
-test('a client that runs dry does not hold up another', () => {
+test('the limit of one client does not affect another', () => {
   const { limit } = limitOf(1, 1);
   assert.deepEqual(
     ['10.0.0.1', '10.0.0.1', '10.0.0.2'].map((address) => limit.take(address)),
@@ -30,7 +30,7 @@ test('a client that runs dry does not hold up another', () => {
   );
 });
 
-test('a costly request leaves a debt that is told in seconds', () => {
+test('an expensive request extends the wait of the next one', () => {
   const { limit } = limitOf(1, 1);
   limit.take('10.0.0.1', 10);
   assert.equal(limit.take('10.0.0.1'), 10);
@@ -51,7 +51,7 @@ for (const [one, other, same] of sameClient) {
   });
 }
 
-test('clients that were silent for longest are forgotten first', () => {
+test('the client with the oldest request is dropped first', () => {
   const { limit } = limitOf(1, 0.001, 2);
   for (const address of ['10.0.0.1', '10.0.0.2', '10.0.0.3']) limit.take(address);
   assert.equal(limit.take('10.0.0.3') > 0, true);

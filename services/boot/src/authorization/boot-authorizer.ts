@@ -23,17 +23,16 @@ export interface BootAuthorizerOptions {
   clock: Clock;
 }
 
-/** Somebody who asks for a machine that is to boot nothing does not make us ask the API server each time. */
+/** Repeated requests for a machine without a boot cause no API request for this long. */
 const confirmedForMs = 1_000;
-/** A machine waits; an API server that hangs must not make it wait without end. */
+/** An API server that hangs must not block a machine. */
 const deadlineMs = 10_000;
 const retryAfterSeconds = 5;
-/** What one machine may make us ask: a boot takes two questions, a person at its console some more. */
+/** API reads for one machine: a boot takes two, an operator at its console some more. */
 const perMachine = { everyMs: 1_000, burst: 5 };
 /**
- * Machines asked about at once, with two requests each: an API server answers no more of them by being asked more at once,
- * and each of them later. The others of a hall that is powered on together wait in line; who would wait for longer than
- * firmware likes comes again.
+ * Machines whose objects are read at the same time, with two requests each. More concurrency does not increase the throughput of
+ * the API server, and increases its latency. The other machines wait, up to a time that firmware accepts, and then retry.
  */
 const maxConcurrent = 12;
 const queueTimeoutMs = 5_000;
@@ -47,16 +46,16 @@ interface LiveObjects {
 }
 
 /**
- * Tells which machine is asking, and what it is to boot.
+ * Identifies machines and decides what they boot.
  *
- * A watch can be dead for minutes before that is noticed, and several replicas answer machines. What is wrong for a
- * machine cannot be taken back: the image and the credentials of the tenant before, or an installation over a fresh
- * disk. So our caches only tell whom to ask for; what is answered is what the API server says after they came. However
- * often a machine comes, it is asked about once at a time, and once a second in the long run.
+ * A watch may be stale for minutes, and several replicas serve machines. A wrong decision is irreversible: the image and the
+ * credentials of the previous tenant, or an installation over the data of the current one. So the caches only select the
+ * objects, and the decision uses a read from the API server that starts after the request. For each machine one read runs at a
+ * time, and one per second on average.
  */
 export class BootAuthorizer {
   readonly #options: BootAuthorizerOptions;
-  /** When the API server last said that a server is to boot nothing. */
+  /** By server: the time of the last read after which it has no boot. */
   readonly #confirmedAt = new Map<string, number>();
   readonly #singleFlight: SingleFlight<LiveObjects>;
   readonly #limiter: RequestLimiter;
@@ -68,9 +67,9 @@ export class BootAuthorizer {
     this.#limiter = new RequestLimiter({ maxConcurrent, queueTimeoutMs, overloaded, clock });
   }
 
-  /** Of several Servers with the UUID the one that the operator acts on. @throws Refusal 404 when there is none. */
+  /** Of several Servers with the UUID the one that the operator manages. @throws HttpError 404 if there is none */
   byUuid(uuid: string): Server {
-    // It comes back in the answer, for people who read the console.
+    // The response contains it, for operators at the console.
     if (!/^[\w-]{0,64}$/.test(uuid)) throw new HttpError(404, 'expected the system UUID of a machine; this is none');
     const { servers, unknownMachines, clock } = this.#options;
     const server = managedServer(servers.by('uuid', uuid.toLowerCase()));
@@ -80,8 +79,8 @@ export class BootAuthorizer {
   }
 
   /**
-   * What the machine of a server in our cache is to do. @throws Refusal 503 when the API server cannot be asked: firmware
-   * that seems to have a boot to do waits for it, any other goes to its next boot device after some tries.
+   * Decides what the machine of a cached server boots. @throws HttpError 503 if the API server does not respond, with Retry-After
+   * only for a machine that has a boot in the cache; any other continues with its next boot device after some retries.
    */
   async decide(known: Server): Promise<BootDecision> {
     const { bootConfigurations, clock } = this.#options;
@@ -97,26 +96,25 @@ export class BootAuthorizer {
   }
 
   /**
-   * The prepared boot that the token admits to, as our caches have it; the API server itself is asked before a machine
-   * is refused, as another replica may have sent it here before our watch told us. Good for kernel and initrd, which are
-   * no secret. @throws Refusal 403, or 503 when the API server cannot be asked
+   * The prepared boot of the token, as the caches have it, for kernel and initrd, which are no secret. The API server is read
+   * before a rejection: another replica may have issued the token before the watch of this one delivered the boot.
+   * @throws HttpError 403, or 503 if the API server does not respond
    */
   async byToken(token: string): Promise<ServerBootConfiguration> {
     return this.#asKnown(await this.#knownBy(token));
   }
 
   /**
-   * The same for what firmware loads without having been told anything before: one whose machine has been installed, or boots
-   * nothing, goes to its next boot device instead. @throws Refusal as `byToken`
+   * As `byToken`, for the first file that firmware loads without a script: rejected also if the machine is installed or has no
+   * boot, so that it continues with its next boot device. @throws HttpError as `byToken`
    */
   async firstByToken(token: string): Promise<ServerBootConfiguration> {
     return this.#asKnown(await this.#knownBy(token), networkBootDenyReason);
   }
 
   /**
-   * As `byToken`, as the API server has it: for what must not reach another tenant. What a discovery is given is no tenant's: a
-   * machine that comes with the token of one that is over is told so when it reports. An order to erase is given while its
-   * server is in the state for it. @throws Refusal as `byToken`
+   * As `byToken`, as the API server has it, for data of a tenant. Discovery boots have no such data; the report of an outdated
+   * one is rejected later. An erasure order is delivered only in the state Cleanup. @throws HttpError as `byToken`
    */
   async confirmedByToken(token: string): Promise<ServerBootConfiguration> {
     const known = await this.#knownBy(token);
@@ -137,7 +135,7 @@ export class BootAuthorizer {
     const cachedRef = currentBootRef(known);
     let { server, boot } = await this.#read(name, cachedRef, retryOptions);
     const ref = server && currentBootRef(server);
-    // Our cache lags behind: another boot counts than the one that was asked for.
+    // The cache was stale: the server has another current boot.
     if (ref !== undefined && (cachedRef === undefined || keyOf(ref) !== keyOf(cachedRef)))
       ({ server, boot } = await this.#read(name, ref, retryOptions));
     if (!isSameMachine(server, known)) return { reason: 'its Server is gone' };
@@ -154,7 +152,7 @@ export class BootAuthorizer {
     return denyReasonOf(boot, server, this.#options.clock.now()) ?? (server && this.#duplicateReason(server));
   }
 
-  /** Why the machine boots nothing for this Server: it is that of another one. */
+  /** The deny reason if another Server manages this machine. */
   #duplicateReason(server: Server): string | undefined {
     const managed = managedInsteadOf(server, sameUuidAs(server, this.#options.servers));
     return managed && `Server ${managed.metadata.name} has the same system UUID and is acted on; delete one of them`;
@@ -196,7 +194,7 @@ export class BootAuthorizer {
         this.#limiter.run(() => this.#readLive(name, ref)),
       );
     } catch (cause) {
-      // iPXE asks again by itself as long as it is told when to; without that, a try of the entry script is used up.
+      // iPXE retries after Retry-After; without it, the response uses up a retry of the entry script.
       const retry = isRetryable ? { retryAfterSeconds } : {};
       if (cause instanceof OverloadedError) throw new OverloadedError(cause.message, retry.retryAfterSeconds);
       throw new HttpError(503, 'the API server cannot be asked now; try again', { ...retry, cause });
@@ -214,6 +212,6 @@ export class BootAuthorizer {
   }
 }
 
-/** A Server that was made anew under the same name may be that of another machine. */
+/** A Server that was recreated under the same name may belong to another machine. */
 const isSameMachine = (server: Server | undefined, known: Server): server is Server =>
   server?.spec.systemUUID.toLowerCase() === known.spec.systemUUID.toLowerCase();

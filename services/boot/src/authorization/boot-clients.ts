@@ -9,12 +9,12 @@ import type { Stage, TokenClients, ClientRequest } from './token-clients.ts';
 
 export interface BootClientsOptions {
   readonly known: KnownMachines;
-  /** Undefined: whoever has the token may use it, from wherever. */
+  /** Undefined: tokens are not bound to a client. */
   readonly clients: TokenClients | undefined;
   readonly deniedRequests: DeniedRequests;
 }
 
-/** Holds each boot to the client that loads it, and tells of others who come for it. */
+/** Binds each boot to the client that loads it, and records requests of other clients. */
 export class BootClients {
   readonly #options: BootClientsOptions;
 
@@ -22,7 +22,7 @@ export class BootClients {
     this.#options = options;
   }
 
-  /** The client is about to load a file of the boot. @throws Refusal 403 when another one does */
+  /** Admits the client to a file of the boot. @throws HttpError 403 if another client loads it */
   admit(boot: ServerBootConfiguration, stage: Stage, ip: string): void {
     const request = this.#requestOf(boot, stage, ip);
     const holder = this.#options.clients?.admit(request);
@@ -31,14 +31,14 @@ export class BootClients {
     throw new HttpError(403, 'another client loads this boot; try again when that has been silent for ten minutes');
   }
 
-  /** Whether the client may have the script of the boot; not while another one loads that. */
+  /** Whether the client gets the script of the boot; not while another client loads it. */
   mayHaveScript(boot: ServerBootConfiguration, ip: string): boolean {
     const holder = this.#options.clients?.holderBefore(this.#requestOf(boot, 'firmware', ip));
     if (holder !== undefined) this.#recordDenied(boot, ip, holder);
     return holder === undefined;
   }
 
-  /** Nothing is given out for a machine that is to be off. */
+  /** No boot data is served for a machine that should be off. */
   recordRequestWhileOff(server: Server, ip: string): void {
     const note = `boot data were asked for by ${unmapped(ip)} while the machine was off, and not given`;
     this.#options.deniedRequests.record(server, 'BootDataRefusedWhileOff', note);

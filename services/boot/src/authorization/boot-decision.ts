@@ -7,17 +7,17 @@ import { withdrawalOf } from '@metal/api/wire/withdrawal.ts';
 import type { ObjectRef } from '@metal/kube/kinds/kind.ts';
 import { stepConditions } from '../progress/boot-steps.ts';
 
-/** Either the boot that a machine is to do from the network now, or why it is to do none. */
+/** The network boot of a machine, or the reason why it has none. */
 export type BootDecision =
   | { readonly boot: ServerBootConfiguration; readonly reason?: never; readonly isHeld?: never }
-  /** isHeld: there is one, and the machine is to be off. One that was started by hand asks again until that is known. */
+  /** isHeld: it has one, and should be off. A machine that was started by hand retries until its power state is observed. */
   | { readonly boot?: never; readonly reason: string; readonly isHeld?: boolean };
 
-/** A machine may load its ignition again for this long, in case it was reset on the way. */
+/** A machine may load its ignition again for this long, for example after a reset. */
 const repeatableForMs = 10 * 60_000;
 const localBootStates: readonly (string | undefined)[] = ['Available', 'Released', 'Parked', 'Error'];
 
-/** Why the boot configuration is not the one that its server refers to now, or is not prepared. */
+/** Why the boot configuration is not the current one of its server, or not prepared. */
 function configurationDenyReason(
   boot: ServerBootConfiguration,
   server: Server | undefined,
@@ -31,12 +31,12 @@ function configurationDenyReason(
   if (metadata.deletionTimestamp !== undefined) return 'its boot configuration is being deleted';
   if (status?.state !== 'Ready') return `its boot configuration is ${status?.state ?? 'not prepared yet'}`;
   const expires = metadata.annotations?.[bootTokenExpiresAnnotation];
-  // A date that cannot be read is one that has passed.
+  // An unreadable date counts as past.
   if (expires !== undefined && !(Date.parse(expires) > now)) return `its boot configuration expired at ${expires}`;
   return undefined;
 }
 
-/** Why nothing of the boot is given out now. */
+/** Why the data of the boot is not served now. */
 export function denyReason(boot: ServerBootConfiguration, server: Server | undefined, now: number): string | undefined {
   return (
     configurationDenyReason(boot, server, now) ?? (server === undefined || mayRun(server) ? undefined : machineIsOff)
@@ -45,11 +45,11 @@ export function denyReason(boot: ServerBootConfiguration, server: Server | undef
 
 export const machineIsOff = 'the machine is off, and nobody asked the operator to start it';
 
-/** `spec.power` is written before a machine is started from the network; whoever starts it otherwise is seen some time later. */
+/** The operator writes `spec.power` before it starts a machine; a start by other means is observed later. */
 const mayRun = ({ spec, status }: Server): boolean =>
   spec.power === 'On' || status?.powerState === 'On' || status?.powerState === 'PoweringOn';
 
-/** What a machine that asks for a script is to do. An installed server is not installed again because it lost power. */
+/** Decides what a machine boots. An installed server is not installed again after a power loss. */
 export function decideBoot(server: Server, boot: ServerBootConfiguration | undefined, now: number): BootDecision {
   if (boot === undefined) return { reason: 'it has no boot configuration' };
   const denied = configurationDenyReason(boot, server, now);
@@ -62,7 +62,7 @@ export function decideBoot(server: Server, boot: ServerBootConfiguration | undef
   return mayRun(server) ? { boot } : { reason: machineIsOff, isHeld: true };
 }
 
-/** Whoever stops a cleanup, by a maintenance or a claim reference for example, may leave the boot that it began with. */
+/** A cleanup that was stopped, by a maintenance or a claim for example, may still have its boot configuration. */
 function erasureDenyReason(server: Server): string | undefined {
   const state = stateOf(server);
   if (state !== 'Cleanup') return `a server in state ${state} is not cleaned up`;
@@ -73,7 +73,7 @@ function erasureDenyReason(server: Server): string | undefined {
 const stateOf = ({ metadata, status }: Server): string =>
   metadata.deletionTimestamp === undefined ? (status?.state ?? 'Initial') : 'Deleting';
 
-/** Why its machine is not to boot this now; that it is prepared is not enough. */
+/** Why its machine does not boot it from the network now. */
 export const networkBootDenyReason: typeof denyReason = (boot, server, now) =>
   server === undefined ? denyReason(boot, server, now) : decideBoot(server, boot, now).reason;
 
@@ -84,15 +84,15 @@ function isInstalled({ spec, status }: Server, boot: ServerBootConfiguration, no
   if (isRepeated(boot)) return false;
   const claimUid = spec.serverClaimRef?.uid;
   const holdsItsClaim = claimUid !== undefined && status?.provisionedClaimUID === claimUid;
-  // That the claim is installed says nothing of the image of a maintenance.
+  // An installed claim does not mean that the image of a maintenance is installed.
   return (holdsItsClaim && refersTo(spec.bootConfigurationRef, boot)) || ignitionIsSpent(boot, now);
 }
 
-/** Discoveries, and claims whose machines live from the network, boot the same thing each time. */
+/** Boots of the operator, and claims with the boot policy NetworkAlways, boot from the network each time. */
 const isRepeated = (boot: ServerBootConfiguration): boolean =>
   isInternalBoot(boot) || boot.metadata.annotations?.[bootPolicyAnnotation] === networkAlways;
 
-/** Ignition may hold credentials: it is not handed out once the system is up, or long after it was delivered. */
+/** Ignition may contain credentials: it is not served once the system is up, or long after its delivery. */
 export function ignitionIsSpent(boot: ServerBootConfiguration, now: number): boolean {
   if (isRepeated(boot)) return false;
   if (timeOf(boot, stepConditions.booted.type) !== undefined) return true;

@@ -12,10 +12,10 @@ export interface DeniedRequestsOptions {
   readonly onDenied?: ((reason: BootServiceReason) => void) | undefined;
 }
 
-/** Each event is a write, and whoever asks decides how often there is a reason: one a minute about an object. */
+/** Each event is an API write, and clients cause it: one per minute and object. */
 const perObject = { burst: 1, perSecond: 1 / 60 };
 
-/** Tells of requests for boot data that were refused because of who asked, or when: each is counted, some are events. */
+/** Counts requests for boot data that were denied because of their client or time, and records events at a limited rate. */
 export class DeniedRequests {
   readonly #options: DeniedRequestsOptions;
   readonly #limit: RateLimit;
@@ -25,7 +25,7 @@ export class DeniedRequests {
     this.#limit = new RateLimit({ clock: options.clock, ...perObject });
   }
 
-  /** @param about The Server, or the boot configuration whose token was shown. */
+  /** @param object The Server, or the boot configuration of the token */
   record(object: KubeObject, reason: BootServiceReason, note: string): void {
     const { events, log, onDenied } = this.#options;
     onDenied?.(reason);

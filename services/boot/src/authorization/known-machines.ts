@@ -3,8 +3,7 @@ import type { Cache } from '@metal/kube/cache/store.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 
 /**
- * Finds servers by the addresses and MACs of their interfaces. Anybody may ask, so that it is kept as an index rather than
- * looked for.
+ * An index of servers by the IP and MAC addresses of their interfaces. Lookups need no authentication, so they must be cheap.
  */
 export class KnownMachines implements Disposable {
   readonly #servers: Cache<Server>;
@@ -21,7 +20,7 @@ export class KnownMachines implements Disposable {
     for (const server of servers.all()) this.#add(server);
   }
 
-  /** By an IP address, or a MAC in any notation. Undefined unless exactly one server has it. */
+  /** By an IP address, or a MAC address in any notation. Undefined unless exactly one server has it. */
   find(identifier: string): Server | undefined {
     const names = this.#names.get(normalised(identifier) ?? '');
     const [name = ''] = names ?? [];
@@ -48,7 +47,7 @@ export class KnownMachines implements Disposable {
   }
 }
 
-/** Undefined for what is neither an address nor a MAC. */
+/** Undefined for text that is neither an IP nor a MAC address. */
 export function normalised(identifier: string): string | undefined {
   const text = identifier.trim().toLowerCase();
   if (isIP(text) !== 0) return text;

@@ -1,11 +1,11 @@
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 
-/** What firmware loads, and what the system that it starts loads: over other cards perhaps, with leases of their own. */
+/** Firmware and the system that it starts may use different network cards, with their own leases. */
 export type Stage = 'firmware' | 'system';
 
 interface Client {
   readonly address: string;
-  /** The server is known by it. */
+  /** The inventory of the server contains it. */
   readonly isKnown: boolean;
   readonly at: number;
 }
@@ -14,22 +14,22 @@ export interface ClientRequest {
   readonly bootUid: string;
   readonly stage: Stage;
   readonly address: string;
-  /** The address is one of the machine, as its inventory tells. */
+  /** The inventory of the server contains the address. */
   readonly isKnown: boolean;
 }
 
-/** A machine that is reset on the way may come back with another lease; by then it has been silent for some minutes. */
+/** After a reset a machine may have another lease, and needs some minutes until its next request. */
 const heldForMs = 10 * 60_000;
-/** Boots whose clients are remembered; those that were silent for longest are forgotten first. */
+/** Boots whose clients are kept; beyond that the one whose last request is oldest is dropped. */
 const maxBoots = 10_000;
 
 /**
- * Which client loads a boot. The first that asks for a file with a token is the one, until it has been silent for ten minutes:
+ * The client of each boot: the first that requests a file with the token, until ten minutes after its last request.
  *
- *   firmware   kernel, initrd, UKI   ─► the script, too, is given to that address
- *   system     squashfs, ignition    ─► forgotten when that firmware loads its first file again: the machine was reset
+ *   firmware   kernel, initrd, UKI   ─► the script, too, is served to that address only
+ *   system     squashfs, ignition    ─► dropped when firmware loads its first file again: the machine was reset
  *
- * An address that the server is known by goes before one that it is not known by.
+ * An address of the inventory takes precedence over any other.
  */
 export class TokenClients {
   readonly #clock: Clock;
@@ -39,7 +39,7 @@ export class TokenClients {
     this.#clock = clock;
   }
 
-  /** The other address that has this stage of the boot; undefined when the client may have it, and then has it. */
+  /** Binds the stage to the client. Returns the address of another client that holds it, and undefined on success. */
   admit(request: ClientRequest): string | undefined {
     const other = this.holderBefore(request);
     if (other !== undefined) return other;
@@ -52,7 +52,7 @@ export class TokenClients {
     return undefined;
   }
 
-  /** The same, for what makes nobody the client. */
+  /** As `admit`, without binding the stage. */
   holderBefore({ bootUid, stage, address, isKnown }: ClientRequest): string | undefined {
     const holder = this.#clients.get(keyOf(bootUid, stage));
     if (holder === undefined || this.#clock.now() - holder.at > heldForMs) return undefined;

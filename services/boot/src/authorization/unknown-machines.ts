@@ -1,7 +1,7 @@
 const uuidPattern = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const maxRemembered = 16;
 
-/** Machines that asked for a script by a system UUID that no Server has: the newest of them, of this replica. */
+/** System UUIDs without a Server for which this replica received script requests; only the most recent ones. */
 export class UnknownMachines {
   readonly #lastSeen = new Map<string, number>();
 
@@ -13,7 +13,7 @@ export class UnknownMachines {
     if (this.#lastSeen.size > maxRemembered) this.#lastSeen.delete(oldest);
   }
 
-  /** For who waits for a script in vain; empty when nobody came since. */
+  /** A hint for a boot whose script is overdue; empty if there was no such request since. */
   hint(since: number): string {
     const uuids = [...this.#lastSeen].flatMap(([uuid, at]) => (at >= since ? [uuid] : []));
     if (uuids.length === 0) return '';

@@ -15,47 +15,47 @@ export interface BootProgressRecorderOptions {
   bootConfigurations: Cache<ServerBootConfiguration>;
   clock: Clock;
   log: Logger;
-  /** Told of each step that is seen, also of repeated ones. */
+  /** Called for each step, including repeated ones. */
   onStep?: ((step: Step) => void) | undefined;
 }
 
 interface Pending {
   readonly boot: ServerBootConfiguration;
-  /** What was seen since the last write, merged. */
+  /** Steps since the last write, merged. */
   steps: readonly BootStep[];
-  /** A complaint that is to be made. */
+  /** The condition for an overdue step that is to be written. */
   overdue: Condition | undefined;
-  /** Fulfilled when all of it is written, or its boot is gone. */
+  /** Fulfilled when all of it is written, or the boot was deleted. */
   readonly recorded: PromiseWithResolvers<void>;
   timer: Disposable;
   dueAt: number;
 }
 
-/** Most steps are old news as soon as the next one comes; they are only worth a write of their own if that does not happen. */
+/** Most steps are followed by another one soon, and are written together with it. */
 const debounceMs = 30_000;
-/** A machine that loads the same thing for ever, every few seconds, is not written about each time. */
+/** For a machine that loads the same file again and again. */
 const repeatDebounceMs = 10 * 60_000;
 const firstRetryMs = 200;
 const maxRetryMs = 30_000;
-/** Of all boots: what machines ask goes over the same connections. */
+/** For all boots: requests of machines use the same connections. */
 const maxConcurrentWrites = 12;
-/** An API server that hangs must not keep the place of others; what was not answered is tried again. */
+/** A write that hangs must not keep its place; it is retried. */
 const deadlineMs = 10_000;
-/** What is not written by then is lost with the process: a machine that was not thanked tells again. */
+/** Steps that are not written by then are lost; a machine without an acknowledgement reports again. */
 const shutdownGraceMs = 5_000;
 
 /**
- * Records how far a boot came: steps in `status.boot.steps`, and what other programs know as conditions.
+ * Records the progress of boots: steps in `status.boot.steps`, and conditions for other programs.
  *
- *   script, kernel, initrd ─┬─ 30 s ─► write      a boot that goes well costs two writes:
- *                           └─ ignition ─► write  everything up to the ignition together, then booted
+ *   script, kernel, initrd ─┬─ 30 s ─► write      a successful boot costs two writes:
+ *                           └─ ignition ─► write  all steps up to the ignition, then booted
  *                                 booted ──► write
  *   the same step again ──── 10 min ─► write      its count and last time
  *
- * A discovery is told by its report: it is only written about when that does not follow.
+ * The steps of a discovery are written only if no report follows.
  *
- * Conditions that stand are not changed. Writes that fail are tried again until they succeed, from then on with what the
- * API server has: our watch may lag behind.
+ * Existing conditions are not changed. Failed writes are retried until they succeed, with a read from the API server each, as
+ * the cache may be stale.
  */
 export class BootProgressRecorder implements AsyncDisposable {
   readonly #options: BootProgressRecorderOptions;
@@ -68,7 +68,7 @@ export class BootProgressRecorder implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** @returns a promise that is fulfilled when it can no longer be lost that the step came; it never rejects. */
+  /** @returns a promise that is fulfilled when the step is written; it never rejects */
   record(boot: ServerBootConfiguration, step: Step, detail?: string): Promise<void> {
     const { clock, log, onStep } = this.#options;
     onStep?.(step);
@@ -88,7 +88,7 @@ export class BootProgressRecorder implements AsyncDisposable {
     return isRecorded ? Promise.resolve() : pending.recorded.promise;
   }
 
-  /** Its report is in the API and tells more than its steps do; whoever discovers deletes the boot configuration now. */
+  /** The report is in the API server, and the operator deletes the boot configuration now. */
   #drop({ metadata: { uid = '' } }: ServerBootConfiguration, pending: Pending): Promise<void> {
     pending.timer[Symbol.dispose]();
     this.#pending.delete(uid);
@@ -96,20 +96,20 @@ export class BootProgressRecorder implements AsyncDisposable {
     return pending.recorded.promise;
   }
 
-  /** Says on the boot configuration that a step did not come. What came in the meantime settles it. */
+  /** Writes the condition for an overdue step, unless the step was recorded in the meantime. */
   reportOverdue(boot: ServerBootConfiguration, overdue: Condition): void {
     const pending = this.#pendingOf(boot);
     pending.overdue = overdue;
     this.#scheduleWrite(boot.metadata.uid ?? '', pending, 0, firstRetryMs);
   }
 
-  /** What was seen of a boot, written or not. */
+  /** The steps of a boot, written or pending. */
   stepsOf(boot: ServerBootConfiguration): BootStep[] {
     const pending = this.#pending.get(boot.metadata.uid ?? '');
     return mergeSteps(stepsOf(this.#cached(boot) ?? boot), pending?.steps ?? []);
   }
 
-  /** Writes what is still pending. */
+  /** Writes pending steps. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const [key, pending] of this.#pending) this.#scheduleWrite(key, pending, 0, firstRetryMs);
     this.#closed = true;
@@ -129,7 +129,7 @@ export class BootProgressRecorder implements AsyncDisposable {
     return pending;
   }
 
-  /** What is due earlier stays so. */
+  /** An earlier write stays scheduled. */
   #scheduleWrite(key: string, pending: Pending, delayMs: number, retryMs: number): void {
     const dueAt = this.#options.clock.now() + delayMs;
     if (this.#closed || (delayMs > 0 && pending.dueAt <= dueAt)) return;
@@ -139,7 +139,7 @@ export class BootProgressRecorder implements AsyncDisposable {
       pending.timer = this.#options.clock.setTimeout(delayMs, () => this.#scheduleWrite(key, pending, 0, retryMs));
       return;
     }
-    // One write at a time per boot: each repeats what was recorded before it.
+    // One write at a time per boot: each contains the steps of the one before.
     const before = this.#writing.get(key) ?? Promise.resolve();
     const write = before.then(() => this.#write(key, pending, retryMs));
     this.#writing.set(key, write);
@@ -150,7 +150,7 @@ export class BootProgressRecorder implements AsyncDisposable {
     if (this.#pending.get(key) !== pending) return;
     await this.#semaphore.acquire();
     try {
-      // What was seen while it waited is written with it.
+      // It includes the steps that were recorded while it waited.
       await this.#writeNow(key, pending, retryMs);
     } finally {
       this.#semaphore.release();
@@ -164,11 +164,11 @@ export class BootProgressRecorder implements AsyncDisposable {
       await this.#apply(pending, { live: retryMs > firstRetryMs });
       pending.recorded.resolve();
     } catch (error) {
-      // Conflict: somebody wrote first, perhaps evidence that this write would have removed.
+      // A conflict: another replica may have written steps that this write would have removed.
       if (!isConflict(error))
         this.#options.log.warn(
           { boot: keyOf(pending.boot), err: error },
-          'could not record the progress of a boot; trying again',
+          'could not record the progress of a boot; retrying',
         );
       const newer = this.#pending.get(key);
       const merged: Pending = {
@@ -203,12 +203,12 @@ export class BootProgressRecorder implements AsyncDisposable {
         metadata: { name, namespace, uid, resourceVersion: current.metadata.resourceVersion },
         status: { conditions: firstOfEach(conditions), boot: { steps } },
       },
-      // The registry may have heard of the boot as well; it is the same news.
+      // The registry may have written the condition BootStateReceived.
       { fieldManager: 'metal-operator/boot-evidence', subresource: 'status', force: true, signal },
     );
   }
 
-  /** What our cache has of this boot configuration; another one of the same name says nothing of it. */
+  /** The cached boot configuration, if its UID is the same. */
   #cached({ metadata }: ServerBootConfiguration): ServerBootConfiguration | undefined {
     const found = this.#options.bootConfigurations.get(metadata);
     return found?.metadata.uid === metadata.uid ? found : undefined;
@@ -217,9 +217,9 @@ export class BootProgressRecorder implements AsyncDisposable {
 
 const isIn = (steps: readonly BootStep[], name: Step): boolean => steps.some((step) => step.name === name);
 
-/** What others act upon is written at once. */
+/** Steps that other controllers depend on are written at once. */
 function debounceFor(step: Step, boot: ServerBootConfiguration): number {
-  // The report of a probe says all of it, and follows within seconds.
+  // The report of the probe follows within seconds.
   if (isDiscoveryBoot(boot)) return debounceMs;
   const { spec } = boot;
   const hasIgnition = (spec.ignitionSecretRef?.name ?? '') !== '';
@@ -228,19 +228,19 @@ function debounceFor(step: Step, boot: ServerBootConfiguration): number {
 }
 
 function conditionOf(step: Step, at: string, { metadata }: ServerBootConfiguration): Condition[] {
-  const template = step in stepConditions ? stepConditions[step as keyof typeof stepConditions] : undefined; // it was looked up before
+  const template = step in stepConditions ? stepConditions[step as keyof typeof stepConditions] : undefined; // checked by `in`
   return template === undefined
     ? []
     : [{ ...template, status: 'True', lastTransitionTime: at, observedGeneration: metadata.generation }];
 }
 
-/** An apply that leaves out what it set before would remove it. */
+/** Server-side apply removes conditions that the manager leaves out. */
 function earlierConditions({ status }: ServerBootConfiguration): Condition[] {
   const types: readonly string[] = [...Object.values(stepConditions).map(({ type }) => type), overdueType];
   return (status?.conditions ?? []).filter(({ type }) => types.includes(type));
 }
 
-/** The first of each type counts: evidence does not change once it is given. */
+/** The first of each type counts: a recorded condition does not change. */
 const firstOfEach = (conditions: readonly Condition[]): Condition[] => [
   ...new Map(conditions.toReversed().map((condition) => [condition.type, condition])).values(),
 ];

@@ -1,6 +1,6 @@
 import type { BootServiceReason } from '../reasons.ts';
 
-/** What a boot leaves behind as conditions of its ServerBootConfiguration. Other programs know these words. */
+/** The conditions of a ServerBootConfiguration for boot steps. Other programs use them. */
 export const stepConditions = {
   script: { type: 'IPXEScriptFetched', reason: 'IPXEScriptDelivered', message: 'The firmware fetched its boot script' },
   ignition: {
@@ -11,7 +11,7 @@ export const stepConditions = {
   booted: { type: 'BootStateReceived', reason: 'BootStateReceived', message: 'Server successfully posted boot state' },
 } as const satisfies Partial<Record<Step, { type: string; reason: BootServiceReason; message: string }>>;
 
-/** Everything a boot leaves behind in `status.boot.steps`, in order. The number says how far it is when that is seen. */
+/** The boot steps in `status.boot.steps`, with their order. */
 export const stepRanks = {
   dhcp: 0,
   script: 1,

@@ -9,18 +9,18 @@ import type { BootServiceReason } from '../reasons.ts';
 type Recorded = NonNullable<NonNullable<NonNullable<ServerBootConfiguration['status']>['boot']>['steps']>[number];
 export type BootStep = Omit<Recorded, 'name'> & { readonly name: Step };
 
-/** What a boot is to do next, and by when. */
+/** The next step of a boot, and its deadline. */
 export interface Awaited {
   readonly step: AwaitedBootStep;
-  /** What it did last, and when. */
+  /** The last step, and its time. */
   readonly after: Step | 'power-on';
   readonly since: number;
   readonly withinMs: number;
 }
 
 /**
- * How long each step may take, from the one before it. Firmware of large servers tests memory for ten minutes; what is
- * fetched may be half a gigabyte over a slow line.
+ * The deadline of each step, from the step before. Firmware of large servers tests memory for ten minutes; an initrd may have
+ * half a gigabyte and a slow link.
  */
 export const defaultDeadlines: Deadlines = {
   script: minutes(15),
@@ -44,7 +44,7 @@ const reasons: Readonly<Record<AwaitedBootStep, BootServiceReason>> = {
 
 export const overdueType = bootOverdue;
 
-/** The steps that are recorded; those of a boot service before this one are conditions only. */
+/** The recorded steps. Earlier releases of the boot service recorded only conditions. */
 export function stepsOf({ status }: ServerBootConfiguration): BootStep[] {
   const recorded = (status?.boot?.steps ?? []).flatMap(({ name, ...step }) =>
     isStep(name) ? [{ name, ...step }] : [],
@@ -57,7 +57,7 @@ export function stepsOf({ status }: ServerBootConfiguration): BootStep[] {
   return [...recorded, ...conditions];
 }
 
-/** Adds what was seen to what is recorded: first and last time, and how often. */
+/** Merges new steps into the recorded ones: first and last time, and count. */
 export function mergeSteps(recorded: readonly BootStep[], seen: readonly BootStep[]): BootStep[] {
   const merged = new Map<Step, BootStep>();
   for (const step of [...recorded, ...seen]) {
@@ -76,7 +76,7 @@ export function mergeSteps(recorded: readonly BootStep[], seen: readonly BootSte
   return [...merged.values()].toSorted((one, other) => stepRanks[one.name] - stepRanks[other.name]);
 }
 
-/** What comes next; undefined when nothing is awaited any more, or nothing began yet. */
+/** The next step; undefined if none is expected, or the boot has not started. */
 export function awaitedOf(
   boot: ServerBootConfiguration,
   steps: readonly BootStep[],
@@ -90,10 +90,10 @@ export function awaitedOf(
   return { step, after: last?.name ?? 'power-on', since, withinMs: deadlines[step] };
 }
 
-/** The steps that a boot of this kind takes, in order. */
+/** The expected steps of a boot, in order. */
 function expectedSteps(boot: ServerBootConfiguration): AwaitedBootStep[] {
   const { spec, status } = boot;
-  // Nobody knows what the script of a person loads, and from where.
+  // A custom script may load any files from anywhere.
   const isOurScript = status?.boot?.method === 'iPXE' && status.boot.script === undefined;
   const includes: Readonly<Record<AwaitedBootStep, boolean>> = {
     script: status?.boot?.method === 'iPXE',
@@ -101,7 +101,7 @@ function expectedSteps(boot: ServerBootConfiguration): AwaitedBootStep[] {
     initrd: isOurScript,
     uki: status?.boot?.method === 'UefiHttp',
     ignition: (spec.ignitionSecretRef?.name ?? '') !== '',
-    // A cleanup reports what it erased, elsewhere, and may take a day.
+    // A cleanup reports its erasure separately, and may take a day.
     probe: isDiscoveryBoot(boot),
   };
   return awaitedBootSteps.filter((step) => includes[step]);
@@ -131,7 +131,7 @@ export const overdueCondition = (
   lastTransitionTime: new Date(now).toISOString(),
 });
 
-/** Did what was complained about, or anything after it, come in the meantime? */
+/** Whether the overdue step, or a later one, was recorded in the meantime. */
 export function isResolved(reason: string | undefined, steps: readonly BootStep[]): boolean {
   const step = awaitedBootSteps.find((candidate) => reasons[candidate] === reason);
   return step === undefined || steps.some(({ name }) => stepRanks[name] >= stepRanks[step]);

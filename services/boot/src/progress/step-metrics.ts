@@ -2,25 +2,25 @@ import type { AwaitedBootStep } from '@metal/api/wire/boot-steps.ts';
 import { Counter, type Registry } from 'prom-client';
 import type { Step } from './boot-steps.ts';
 
-/** Counts what machines did and what they failed to do. */
+/** Counts boot steps, overdue steps and denied requests. */
 export function countSteps(metrics: Registry | undefined) {
   if (metrics === undefined) return {};
   const registers = [metrics];
   const seen = new Counter({
     name: 'metal_boot_steps_total',
-    help: 'Steps of boots that were seen, also repeated ones',
+    help: 'Boot steps, including repeated ones',
     labelNames: ['step'],
     registers,
   });
   const overdue = new Counter({
     name: 'metal_boot_overdue_total',
-    help: 'Steps of boots that did not come in time',
+    help: 'Boot steps that exceeded their deadline',
     labelNames: ['step'],
     registers,
   });
   const denied = new Counter({
     name: 'metal_boot_refused_total',
-    help: 'Requests for boot data that were refused because the machine is off, or because another client has them',
+    help: 'Requests for boot data that were denied because the machine is off, or because another client loads the boot',
     labelNames: ['reason'],
     registers,
   });

@@ -18,16 +18,16 @@ type BootConfig = IPXEBootConfig | HTTPBootConfig;
 
 export interface BootConfigsOptions {
   client: KubeClient;
-  /** Those of people are found here. */
+  /** For custom scripts. */
   ipxeBootConfigs: Cache<IPXEBootConfig>;
-  /** Whether other programs are to find one of each prepared boot. */
+  /** Whether each prepared boot is published for other programs. */
   publishes: boolean;
   publicUrl: () => string;
   events: EventRecorder;
   log: Logger;
 }
 
-/** What was said about a boot configuration. */
+/** The reported status of a boot configuration. */
 export interface ReportedStatus {
   readonly state: 'Ready' | 'Pending' | 'Error';
   readonly conditions: readonly Condition[];
@@ -44,16 +44,16 @@ const kinds: readonly Kind<BootConfig>[] = [IPXEBootConfig, HTTPBootConfig];
 const fieldManager = 'metal-operator/boot';
 
 /**
- * Repeats on the kinds of boot.ironcore.dev what was said about a boot configuration.
+ * Publishes boot configurations as the kinds of boot.ironcore.dev.
  *
- *   ServerBootConfiguration ──owns──► IPXEBootConfig or HTTPBootConfig of its name    where they are published: all of it
- *                           ─ ─ ─ ─ ► IPXEBootConfig that gives the boot a script     its status only: the rest is a person's
+ *   ServerBootConfiguration ──owns──► IPXEBootConfig or HTTPBootConfig of its name    if enabled: spec and status
+ *                           ─ ─ ─ ─ ► IPXEBootConfig with a custom script for it      status only
  *
- * An object of that name that somebody else made for something else is left alone, and that is told.
+ * An object of that name with another owner is not changed, and an event reports it.
  */
 export class BootConfigs {
   readonly #options: BootConfigsOptions;
-  /** UIDs of the objects of others that were told of. */
+  /** UIDs of foreign objects that were reported. */
   readonly #reportedConflicts = new Set<string>();
 
   constructor(options: BootConfigsOptions) {
@@ -87,7 +87,7 @@ export class BootConfigs {
       return config && this.#mirror(kind, config, reported);
     }
     if (found === undefined) return;
-    // It boots another way by now.
+    // The boot has another method now.
     if (reported.plan !== undefined && !givesScript(scriptable(found), boot))
       return client.delete(kind, found.metadata, { uid: found.metadata.uid });
     await this.#mirror(kind, found, reported);
@@ -107,7 +107,7 @@ export class BootConfigs {
       return await client.apply(kind, { metadata, spec }, { fieldManager, force: found !== undefined });
     } catch (error) {
       if (found !== undefined || !(error instanceof KubeError) || error.code !== 'NotFound') throw error;
-      log.warn({ boot: keyOf(boot), kind: kind.kind }, 'not published: the kind is not installed; see deploy/crds');
+      log.warn({ boot: keyOf(boot), kind: kind.kind }, 'not published: the CRD is not installed; see deploy/crds');
       return undefined;
     }
   }
@@ -151,6 +151,6 @@ const publishedIn = ({ spec }: BootConfig) =>
 
 const comparableFields = ({ type, status, reason, message }: Condition) => [type, status, reason, message];
 
-/** Only IPXEBootConfigs have scripts. */
+/** Only an IPXEBootConfig has a script. */
 const scriptable = (config: BootConfig): IPXEBootConfig | undefined =>
-  config.kind === IPXEBootConfig.kind ? (config as IPXEBootConfig) : undefined; // its kind says so
+  config.kind === IPXEBootConfig.kind ? (config as IPXEBootConfig) : undefined; // by its kind

@@ -138,7 +138,7 @@ export class BootConfigurationController implements AsyncDisposable {
       if (this.#stop.signal.aborted) return;
       const overtaken = error instanceof KubeError && (error.code === 'Conflict' || error.code === 'NotFound');
       if (!overtaken)
-        this.#options.log.warn({ boot: key, err: error }, 'could not prepare a boot configuration; trying again');
+        this.#options.log.warn({ boot: key, err: error }, 'could not prepare a boot configuration; retrying');
       this.#queue.addAfterFailure(key);
     }
   }

@@ -16,7 +16,7 @@ import type { UnknownMachines } from '../../authorization/unknown-machines.ts';
 export interface BootDeadlineMonitorOptions {
   readonly servers: Cache<Server>;
   readonly bootConfigurations: Cache<ServerBootConfiguration>;
-  /** Reports of probes are read here: they go to another service. */
+  /** Probe reports go to the registry, and are observed here. */
   readonly inventories?: Cache<ServerInventory> | undefined;
   readonly progress: BootProgressRecorder;
   readonly unknownMachines: UnknownMachines;
@@ -28,17 +28,17 @@ export interface BootDeadlineMonitorOptions {
 }
 
 /**
- * Waits for the next step of every boot under way, and says on its boot configuration and in an event when it does not
- * come. It writes nothing else, and nothing at all for a boot that goes well.
+ * Monitors the deadline of the next step of each running boot. If it is exceeded, a condition and an event report it; a successful
+ * boot causes no write.
  *
- *   powered on ─► script ─► kernel ─► initrd ─► ignition ─► probe      each within its deadline of the one before
+ *   powered on ─► script ─► kernel ─► initrd ─► ignition ─► probe      each within its deadline from the step before
  */
 export class BootDeadlineMonitor implements Disposable {
   readonly #options: BootDeadlineMonitorOptions;
   readonly #stack = new DisposableStack();
-  /** By server: when we saw it being powered on. */
+  /** By server: when its power-on was observed. */
   readonly #poweredOnAt = new Map<string, number>();
-  /** By UID of the boot configuration: when it was made. What ran then was not started for it. */
+  /** By UID of the boot configuration: when it was created. A machine that ran before was not started for it. */
   readonly #madeAt = new Map<string, number>();
   readonly #timers = new Map<string, Disposable>();
 
@@ -99,7 +99,7 @@ export class BootDeadlineMonitor implements Disposable {
     this.#timers.delete(uid);
   }
 
-  /** Steps that are not written yet count when the time has come. */
+  /** The deadline callback also considers steps that are not written yet. */
   #expect(boot: ServerBootConfiguration): void {
     this.#forget(boot);
     const awaited = this.#awaitedOf(boot);
@@ -129,7 +129,7 @@ export class BootDeadlineMonitor implements Disposable {
       events.record(object, { type: 'Warning', reason, action: 'Boot', note });
   }
 
-  /** Nothing is awaited of a machine that is off or installed, or whose server boots something else by now. */
+  /** No step is expected of a machine that is off or installed, or that has another boot. */
   #awaitedOf(boot: ServerBootConfiguration): Awaited | undefined {
     const { servers, clock, progress, deadlines } = this.#options;
     const server = servers.get(boot.spec.serverRef.name);

@@ -3,13 +3,13 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { BootPlan } from '../../images/boot-plan.ts';
 import { ukiUrl, layerUrl } from '../../images/public-url.ts';
 
-/** What other programs are to read of a prepared boot. */
+/** The published form of a prepared boot. */
 export interface PublishedBootConfig {
   readonly kind: 'IPXEBootConfig' | 'HTTPBootConfig';
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** All that may be in the spec of one; what else there is belongs to others. */
+/** The spec fields that this service owns. */
 export const publishedFields: readonly string[] = [
   'systemUUID',
   'ignitionSecretRef',
@@ -22,8 +22,8 @@ export const publishedFields: readonly string[] = [
 ];
 
 /**
- * The object of IronCore's boot operator that says the same as the plan, with addresses that need no token. Undefined where
- * there are none: files of this machine are given out by token only.
+ * The plan as an object of IronCore's boot operator, with URLs that need no token. Undefined if there are no such URLs: local
+ * files are served by token only.
  */
 export function publishedOf(
   boot: ServerBootConfiguration,

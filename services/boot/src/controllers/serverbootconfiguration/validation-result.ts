@@ -5,7 +5,7 @@ import type { BootPlan } from '../../images/boot-plan.ts';
 import type { BootError } from '../../errors.ts';
 import type { BootServiceReason } from '../../reasons.ts';
 
-/** What is to be said about a boot configuration. */
+/** The result of validating a boot configuration. */
 export type ValidationResult =
   | { readonly state: 'Ready'; readonly plan: BootPlan; readonly error?: never }
   /** Its image is being pulled. */
@@ -15,14 +15,14 @@ export type ValidationResult =
 export const validationFailed = 'ValidationFailed' satisfies BootServiceReason;
 const imagePulling = 'ImagePulling' satisfies BootServiceReason;
 const imageValidation = 'ImageValidation';
-/** By what the code of the error begins with; anything else is about the image. */
+/** By the prefix of the error code; other errors concern the image. */
 const validations: readonly [string, string][] = [
   ['Ignition', 'IgnitionValidation'],
   ['Script', 'ScriptValidation'],
 ];
 const validationTypes = [imageValidation, ...validations.map(([, type]) => type)];
 
-/** None when all is well: the conditions exist only as complaints, or to explain a wait. */
+/** Ready has no condition: they report an error or explain a wait. */
 export function conditionsOf(
   boot: ServerBootConfiguration,
   { state, error }: ValidationResult,
@@ -33,7 +33,7 @@ export function conditionsOf(
     type: validations.find(([prefix]) => error?.code.startsWith(prefix))?.[1] ?? imageValidation,
     status: error === undefined ? ('Unknown' as const) : ('False' as const),
     reason: error === undefined ? imagePulling : validationFailed,
-    // The reason is a word of v0.7.0; ours, which docs/errors.md explains, goes before the message.
+    // The reason is that of v0.7.0; the error code, which docs/errors.md explains, precedes the message.
     message:
       error === undefined
         ? `the files of "${boot.spec.image}" are being pulled from their registry`
@@ -54,11 +54,11 @@ export const preparedBy = ({ method, methods, script, image: { name, digest } }:
   ...(script === undefined ? {} : { script }),
 });
 
-/** Another replica has it, or we had it before we started anew: no machine is sent away while we fetch it. */
+/** Another replica has the image, or an earlier process had it: the state stays Ready during the pull. */
 const isReadyForIt = ({ spec, status }: ServerBootConfiguration): boolean =>
   status?.state === 'Ready' && (status.boot?.image ?? spec.image) === spec.image;
 
-/** It was looked at as it is wished for now, and cannot be booted. That stands while it is looked at again. */
+/** The current generation was rejected. The state stays Error during another validation. */
 const isRejected = ({ metadata, status }: ServerBootConfiguration): boolean =>
   status?.state === 'Error' &&
   (status.conditions ?? []).some(
@@ -66,10 +66,10 @@ const isRejected = ({ metadata, status }: ServerBootConfiguration): boolean =>
       validationTypes.includes(type) && is === 'False' && observedGeneration === metadata.generation,
   );
 
-/** What is known of it says more than that it is being pulled. */
+/** It has a result, which Pending would hide. */
 export const isValidated = (boot: ServerBootConfiguration): boolean => isReadyForIt(boot) || isRejected(boot);
 
-/** Pending by a boot service, and not by those who want it looked at. */
+/** A boot service wrote Pending, and not the operator. */
 export const isBeingPulled = ({ status }: ServerBootConfiguration): boolean =>
   status?.state === 'Pending' && (status.conditions ?? []).some(({ reason }) => reason === imagePulling);
 
