@@ -1,6 +1,6 @@
 import { type ErrorCatalogue, OperatorError } from '@metal/kube/errors.ts';
 
-/** Every reason why a boot configuration cannot be booted. */
+/** The errors of boot configurations. */
 export const bootErrorCatalogue = {
   ImageNotUnderstood: {
     retry: 'blocked',
@@ -152,7 +152,7 @@ export const bootErrorCatalogue = {
 
 export type BootErrorCode = keyof typeof bootErrorCatalogue;
 
-/** Why a machine cannot be booted as a boot configuration asks. The message becomes the condition's. */
+/** An error of a boot configuration. Its message becomes that of the condition. */
 export class BootError extends OperatorError {
   declare readonly code: BootErrorCode;
 

@@ -1,4 +1,4 @@
-/** What may hold credentials: however it comes into a log or an error, it prints as ***. */
+/** A value that may contain credentials: prints as *** in logs and errors. */
 export abstract class Masked {
   toString(): string {
     return '***';

@@ -1,6 +1,6 @@
 import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
 
-/** Reasons that the boot service and the registry give on boot configurations; the words are those of v0.7.0. */
+/** Reasons of the boot service and the registry on boot configurations; the names are those of v0.7.0. */
 export const bootServiceReasons = {
   ValidationFailed: {
     meaning:

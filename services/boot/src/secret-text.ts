@@ -7,15 +7,15 @@ export interface WantedSecret {
   readonly name: string;
   readonly namespace: string | undefined;
   readonly key: string;
-  /** Where its name stands. */
+  /** The field that names the Secret. */
   readonly field: string;
-  /** What it is for: begins the codes of the errors. */
+  /** The prefix of the error codes. */
   readonly purpose: 'Ignition' | 'Script';
 }
 
 /**
- * The texts of a Secret that somebody names for a boot, by key; the wanted one is among them.
- * @throws BootError …Missing or …Forbidden of the purpose.
+ * The values of a Secret by key, including the wanted one.
+ * @throws BootError …Missing or …Forbidden of the purpose
  */
 export async function readSecret(
   wanted: WantedSecret,

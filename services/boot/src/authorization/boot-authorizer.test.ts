@@ -72,7 +72,7 @@ function startBurst(count: number, { withBoot = true } = {}) {
 /** Until nothing more happens by itself. */
 const flush = () => setImmediate();
 
-test('a hall that is powered on at once waits in line: the API server is asked about twelve machines at a time', async () => {
+test('the objects of twelve machines are read at the same time, and other machines wait', async () => {
   const { requests, all, results } = startBurst(40);
   await flush();
   assert.equal(requests.length, 24, 'a Server and a boot configuration each');
@@ -86,7 +86,7 @@ test('a hall that is powered on at once waits in line: the API server is asked a
   assert.deepEqual(results.rejected, []);
 });
 
-test('who would wait in line for too long comes again, and asks the API server for nothing', async () => {
+test('a machine that waits too long gets 503 with Retry-After and causes no API request', async () => {
   const { requests, all, results, expireQueue } = startBurst(40);
   await flush();
   expireQueue();
@@ -103,7 +103,7 @@ test('who would wait in line for too long comes again, and asks the API server f
   assert.equal(requests.length, 24);
 });
 
-test('who seems to boot nothing from the network is not kept from its disk: a try of the entry script is used up', async () => {
+test('a machine without a boot in the cache gets 503 without Retry-After, so that it continues with its disk', async () => {
   const { requests, all, results, expireQueue } = startBurst(13, { withBoot: false });
   await flush();
   expireQueue();
@@ -151,7 +151,7 @@ for (const [claimed, name] of [
   });
 }
 
-test('what the API server says decides which of two Servers with one UUID is served', async () => {
+test('the API server determines which of two Servers with one UUID is served', async () => {
   const [older, younger] = duplicates(true);
   const machines = machinesOf(
     [older, younger],
@@ -160,7 +160,7 @@ test('what the API server says decides which of two Servers with one UUID is ser
   assert.match((await machines.decide(younger)).reason ?? '', /^Server older has the same system UUID and is acted on/);
 });
 
-test('a token of a boot of the Server that is not acted on is refused', async () => {
+test('a token for the Server that is not managed is denied', async () => {
   await assert.rejects(machinesOf(duplicates(false)).byToken('token'), /Server older has the same system UUID/);
   await assert.rejects(
     machinesOf(duplicates(false)).confirmedByToken('token'),

@@ -206,12 +206,12 @@ for (const powerState of ['Off', 'PoweringOff', 'Unknown', undefined]) {
   });
 }
 
-test('an installed server that is off goes to its next boot device', () => {
+test('an installed server that is off boots from its next device', () => {
   const installed = { claimUid: 'c1', provisionedClaimUID: 'c1', power: 'Off' } as const;
   assert.match(decideBoot(serverIn(installed), bootIn(installed), now).reason ?? '', /installed already/);
 });
 
-test('ignition is given out again only for a while, except to discovery', () => {
+test('ignition is served again only for a limited time, except for discovery', () => {
   assert.equal(ignitionIsSpent(bootIn({}), now), false);
   assert.equal(ignitionIsSpent(bootIn({ seen: { IgnitionDataFetched: minutesAgo(9) } }), now), false);
   assert.equal(ignitionIsSpent(bootIn({ seen: { IgnitionDataFetched: minutesAgo(11) } }), now), true);

@@ -27,7 +27,7 @@ const serverWith = (name: string, macAddress: string, ips: string[]): Server => 
   status: { networkInterfaces: [{ name: 'eth0', macAddress, ips }] },
 });
 
-test('a machine is found as its server is now, and not where two have the same address', () => {
+test('the index follows changes of servers and excludes addresses of two servers', () => {
   const servers = new Store<Server>();
   servers.upsertIfNewer(serverWith('a', 'aa:bb:cc:00:00:01', ['192.0.2.1', '192.0.2.9']));
   using machines = new KnownMachines(servers);

@@ -14,7 +14,7 @@ function bootWith(clients: TokenClients, bootUid = 'boot') {
   };
 }
 
-test('the first client that loads a boot has it, and another one is refused, also the script', () => {
+test('a boot is bound to its first client, and another one is denied its files and its script', () => {
   const boot = bootWith(new TokenClients(fakeClock()));
   assert.equal(boot.script(outsider), undefined, 'a script alone makes nobody the client');
   assert.equal(boot.loads('firmware', second), undefined);
@@ -22,14 +22,14 @@ test('the first client that loads a boot has it, and another one is refused, als
   assert.deepEqual([boot.loads('firmware', outsider), boot.script(outsider)], [second, second]);
 });
 
-test('the system may come from another address than the firmware, and only one does', () => {
+test('the system may have another address than the firmware, and only one', () => {
   const boot = bootWith(new TokenClients(fakeClock()));
   boot.loads('firmware', machine);
   assert.equal(boot.loads('system', second), undefined);
   assert.equal(boot.loads('system', outsider), second);
 });
 
-test('firmware that begins anew brings another system, perhaps with another lease', () => {
+test('a restart of the firmware releases the binding of the system', () => {
   const boot = bootWith(new TokenClients(fakeClock()));
   for (const system of [second, outsider]) {
     assert.equal(boot.loads('firmware', machine), undefined);
@@ -37,14 +37,14 @@ test('firmware that begins anew brings another system, perhaps with another leas
   }
 });
 
-test('an address that the server is known by takes the boot from one that it is not known by', () => {
+test('an address of the inventory takes over the binding of another address', () => {
   const boot = bootWith(new TokenClients(fakeClock()));
   assert.equal(boot.loads('firmware', outsider), undefined);
   assert.equal(boot.loads('firmware', machine), undefined);
   assert.equal(boot.loads('firmware', outsider), machine);
 });
 
-test('a client that has been silent for ten minutes makes room, and each boot has its own', () => {
+test('a binding expires after ten minutes without a request, and is per boot', () => {
   const clock = fakeClock();
   const clients = new TokenClients(clock);
   const boot = bootWith(clients);

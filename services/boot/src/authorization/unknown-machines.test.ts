@@ -4,7 +4,7 @@ import { UnknownMachines } from './unknown-machines.ts';
 
 const uuid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
-test('who waits for a script is told of strangers that came since, and of nobody else', () => {
+test('the hint lists unknown UUIDs since the given time', () => {
   const unknownMachines = new UnknownMachines();
   unknownMachines.record(uuid(1), 10);
   unknownMachines.record(uuid(2), 20);
@@ -15,7 +15,7 @@ test('who waits for a script is told of strangers that came since, and of nobody
   assert.match(unknownMachines.hint(15), new RegExp(`${uuid(2)}, ${uuid(1)},`));
 });
 
-test('of many strangers the newest are remembered', () => {
+test('only the most recent unknown UUIDs are kept', () => {
   const unknownMachines = new UnknownMachines();
   for (let number = 0; number < 100; number += 1) unknownMachines.record(uuid(number), number);
   const hint = unknownMachines.hint(0);

@@ -3,23 +3,23 @@ import { isMap, isScalar, isSeq, parseDocument, visit } from 'yaml';
 /** Lines and columns count from 1. */
 export interface Place {
   readonly line: number;
-  /** Left out where it could not be found. */
+  /** Undefined if it could not be determined. */
   readonly column?: number | undefined;
-  /** The mistake may stand a few lines further: butane names the collection that it is in. */
+  /** The error may be some lines below: butane names the line of its collection. */
   readonly isNear?: boolean;
 }
 
-/** What is on one line: offsets of its values, from the outermost to the innermost, and of its first mistake. */
+/** The offsets of the values of a line, from the outermost to the innermost, and of its first error. */
 interface ParsedLine {
   readonly values: readonly { readonly tag: string; readonly at: number }[];
   readonly errorAt: number | undefined;
 }
 
-/** A longer line is not parsed, nor a longer document as a whole, so that none costs more than some milliseconds. */
+/** Longer lines and documents are not parsed, so that parsing takes some milliseconds at most. */
 const maxLineLength = 1_000;
 const maxDocumentLength = 4_096;
 
-/** A line by itself: a collection that goes on below it is cut off there, and still found. */
+/** Parses one line alone: a collection that continues below is truncated, and still found. */
 export function parseLine(text: string): ParsedLine {
   const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent', uniqueKeys: false });
   const values: { tag: string; at: number }[] = [];
@@ -32,11 +32,11 @@ export function parseLine(text: string): ParsedLine {
   return { values, errorAt: document.errors[0]?.pos[0] };
 }
 
-/** Finds the columns that butane does not tell. A large document is never parsed as a whole: a megabyte takes seconds. */
+/** Determines columns that butane does not report. A large document is not parsed as a whole, as a megabyte takes seconds. */
 export class Places {
   readonly #text: string;
   readonly #parse: typeof parseLine;
-  /** Offsets where lines begin, as far as they were asked for. */
+  /** Offsets of line starts, determined on demand. */
   readonly #starts = [0];
 
   constructor(text: string, parse = parseLine) {
@@ -44,7 +44,7 @@ export class Places {
     this.#parse = parse;
   }
 
-  /** Of the innermost value on the line that has the tag. */
+  /** Of the innermost value with the tag on the line. */
   ofValue(line: number, tag: string): Place {
     const wanted = tag === 'seq' || tag === 'map' ? tag : 'scalar';
     const parsed = this.#parsed(line);
@@ -53,13 +53,13 @@ export class Places {
     return found === undefined ? this.ofLine(line) : { line, column: found.at + 1 };
   }
 
-  /** Of the first thing on the line. */
+  /** Of the first token on the line. */
   ofLine(line: number): Place {
     const text = this.#lineAt(line);
     return { line, column: text === undefined ? undefined : Math.max(text.search(/[^\s-]/), 0) + 1 };
   }
 
-  /** Of the value of a plain word at the root, or the beginning. */
+  /** Of the value of a plain key at the root, or the start of the document. */
   ofKey(key: string): Place {
     const match = new RegExp(`^(?:\\{[ \\t]*)?["']?${key}["']?[ \\t]*:`, 'm').exec(this.#text);
     return match === null ? { line: 1, column: 1 } : this.ofValue(this.#lineOf(match.index), 'str');
@@ -69,7 +69,7 @@ export class Places {
     const [, anchor] = /^unknown anchor '([\w-]+)' referenced$/.exec(message) ?? [];
     const alias = anchor === undefined ? undefined : this.#aliasOf(anchor);
     if (alias !== undefined) return alias;
-    // Butane often names the line of the collection that the mistake is in.
+    // Butane often names the line of the collection that contains the error.
     const offset = this.#text.length > maxDocumentLength ? undefined : this.#parse(this.#text).errorAt;
     if (offset !== undefined) return this.#placeAt(offset);
     const at = this.#parsed(line)?.errorAt;
@@ -103,7 +103,7 @@ export class Places {
     return this.#starts.findLastIndex((start) => start <= offset) + 1;
   }
 
-  /** Goes on to look for lines until there are enough. */
+  /** Scans for line starts until there are enough. */
   #find(isEnough: (count: number, last: number) => boolean): void {
     for (let last = this.#starts.at(-1) ?? 0; !isEnough(this.#starts.length, last); ) {
       const end = this.#text.indexOf('\n', last);

@@ -5,17 +5,17 @@ interface Finding extends Place {
 }
 
 const maxFindings = 3;
-/** The first findings stand at the beginning of the report, and a line of it that says something is short. */
+/** Only the beginning of the report is read; its relevant lines are short. */
 const maxReportBytes = 65_536;
 const maxReportLines = 64;
 const maxLineLength = 400;
 
 /**
- * What butane says of a document that it refuses, in words that quote nothing of it: a document holds credentials, and
- * butane repeats texts, keys and names where they are wrong. A line of a shape that is not known here is left out.
+ * Describes the errors of a rejected document without a quote from it: a document contains credentials, and butane quotes texts,
+ * keys and names in its errors. Lines of an unknown form are left out.
  *
- * The work does not grow with the number of mistakes: the report is cut before it is read, reading stops at the fourth
- * finding, and only the lines of the document that findings name are parsed.
+ * The cost does not depend on the number of errors: the report is truncated, reading stops at the fourth finding, and only the
+ * lines of the document that findings name are parsed.
  */
 export function describeFindings(report: Buffer, document: Buffer, parse = parseLine): string {
   const places = new Places(document.toString(), parse);
@@ -25,7 +25,7 @@ export function describeFindings(report: Buffer, document: Buffer, parse = parse
   return `${messages.join('; ')}${findings.length > maxFindings ? '; and more' : ''}`;
 }
 
-/** One more than is told. */
+/** One more than is shown. */
 function firstFindings(report: Buffer, places: Places): Finding[] {
   const lines = report.subarray(0, maxReportBytes).toString().split('\n', maxReportLines);
   const findings: Finding[] = [];
@@ -44,7 +44,7 @@ function formatPlace({ line, column, isNear }: Place): string {
 
 type Reader = (parts: readonly string[], places: Places) => Finding;
 
-/** Every shape of a line that tells something; the summaries between them tell nothing. */
+/** The known forms of error lines; other lines are summaries. */
 const shapes: readonly [RegExp, Reader][] = [
   [
     /^(?:error|warning) at \$([\w.-]*)\.[^,]*, line (\d+) col (\d+): unused key /i,
@@ -97,7 +97,7 @@ function findingIn(line: string, places: Places): Finding | undefined {
 
 const at = (line = '1', column = '1') => ({ line: Number(line), column: Number(column) });
 const within = (path: string): string => (path === '' ? '' : ` (${path.replace(/^\./, '')})`);
-/** From the first quotation mark to the last: what stands between may have some of its own. */
+/** From the first quotation mark to the last, as the quoted text may contain some. */
 const unquoted = (text: string): string => text.replace(/["'`].*["'`]|["'`].*$/, '…').trim();
 
 const typeNames: Readonly<Record<string, string>> = {

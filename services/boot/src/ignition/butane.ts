@@ -5,24 +5,24 @@ import { describeFindings } from './butane-report.ts';
 import { BootError } from '../errors.ts';
 
 export interface ButaneOptions {
-  /** A path, or a name that is found in PATH. */
+  /** A path, or a name in PATH. */
   readonly program: string;
-  /** Of the wall, as the program knows no other. */
+  /** In wall-clock time. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** A translation takes 20 ms; one that takes this long will not end. */
+/** A translation takes 20 ms. */
 const defaultTimeoutMs = 10_000;
 const maxConcurrent = 2;
-/** A Secret holds 1 MiB at most; what becomes of it is longer where bytes have to be escaped. */
+/** A Secret has 1 MiB at most; escaping makes the output longer. */
 const maxOutputBytes = 8 * 2 ** 20;
-/** What is remembered, so that machines that boot at once cost no process each. */
+/** The size of the cache, so that machines that boot at the same time share a translation. */
 const maxKeptBytes = 32 * 2 ** 20;
 
 /**
- * Translates Butane to Ignition by the program of that name. The document goes to it by a pipe, and so it comes back: none
- * of it is in an argument, an environment or a file. Documents are known by the hash of their content. What butane only
- * warns of is refused as well: an unknown key is one that would be missing on the machine.
+ * Translates Butane to Ignition with the program butane. Documents are passed by pipes only: not in an argument, the environment or
+ * a file. Results are cached by the hash of the document. Warnings are errors (`--strict`): an unknown key would be missing on the
+ * machine.
  */
 export class Butane implements Disposable {
   readonly #options: ButaneOptions;
@@ -36,7 +36,7 @@ export class Butane implements Disposable {
     this.#options = options;
   }
 
-  /** @throws BootError IgnitionInvalid with line and column, IgnitionTranslatorMissing or IgnitionTranslatorFailed. */
+  /** @throws BootError IgnitionInvalid with line and column, IgnitionTranslatorMissing or IgnitionTranslatorFailed */
   translate(document: Buffer): Promise<Buffer> {
     const hash = createHash('sha256').update(document).digest('hex');
     const known = this.#known.get(hash);
@@ -96,12 +96,12 @@ export class Butane implements Disposable {
         else reject(this.#errorOf(error, stderr, document));
       },
     );
-    // One that ends before it has read everything says why in its exit code.
+    // EPIPE: the exit code has the cause.
     child.stdin?.on('error', () => undefined).end(document);
     return promise;
   }
 
-  /** The error of the child process is no cause: it has the report in it. */
+  /** Without the error of the child process as cause: it contains the report, which quotes the document. */
   #errorOf({ code, killed, signal }: ChildError, report: Buffer, document: Buffer): BootError {
     const { program } = this.#options;
     if (code === 1)

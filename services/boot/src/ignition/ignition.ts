@@ -6,7 +6,7 @@ import { BootError } from '../errors.ts';
 import { Masked } from '../masked.ts';
 import { readSecret } from '../secret-text.ts';
 
-/** The first-boot configuration of a boot, as it is handed to the machine. Prints as ***: it may hold credentials. */
+/** The Ignition document of a boot. Prints as ***, as it may contain credentials. */
 export class Ignition extends Masked {
   readonly #bytes: Buffer;
   readonly contentType: string;
@@ -28,9 +28,9 @@ export interface IgnitionSource {
 }
 
 /**
- * Reads the ignition that a boot configuration refers to; undefined when it refers to none. Butane (`format: fcos`) is
- * translated, anything else handed on as it is; what names no format has to be Ignition JSON.
- * @throws BootError when the secret may not be read, it or its key is missing, or the text is not understood.
+ * Reads the ignition of a boot configuration; undefined if there is none. Butane (`format: fcos`) is translated; other formats are
+ * served unchanged; without a format it must be Ignition JSON.
+ * @throws BootError if the Secret or its key is missing or not readable, or the document is invalid
  */
 export async function readIgnition(
   { spec, metadata }: ServerBootConfiguration,
@@ -49,7 +49,7 @@ export async function readIgnition(
   return new Ignition(bytes, 'application/octet-stream');
 }
 
-/** The parser's own words quote what they are about. */
+/** The message of the parser would quote the document. */
 function requireJson(bytes: Buffer, name: string): void {
   try {
     JSON.parse(bytes.toString());

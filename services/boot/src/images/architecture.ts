@@ -1,6 +1,6 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 
-/** The words of registries for the words of Redfish. */
+/** Redfish architectures, and those of OCI. */
 const architectures: readonly [RegExp, string][] = [
   [/arm|aarch/i, 'arm64'],
   [/x86/i, 'amd64'],

@@ -45,7 +45,7 @@ async function bytesOf(store: ArtefactStore, wanted: Wanted): Promise<Buffer> {
   return handle.readFile();
 }
 
-test('a file is pulled once for many who want it at the same time, and once in all', async () => {
+test('concurrent requests share one pull, and later ones need none', async () => {
   await using directory = await temporary();
   await using store = storeIn(directory.path);
   const { wanted, pulls } = wantedOf(randomBytes(500));
@@ -83,7 +83,7 @@ for (const [title, comes, code, message] of bad) {
   });
 }
 
-test('a source that never ends is cut off at the promised length', async () => {
+test('a pull ends when it exceeds the expected size', async () => {
   await using directory = await temporary();
   await using store = storeIn(directory.path);
   let sentBytes = 0;
@@ -98,7 +98,7 @@ test('a source that never ends is cut off at the promised length', async () => {
   assert.ok(sentBytes < 1_048_576, `${sentBytes} bytes were taken`);
 });
 
-test('a source that falls silent is given up', async () => {
+test('a pull whose source sends no data is aborted', async () => {
   await using directory = await temporary();
   await using store = storeIn(directory.path, { clock: createClock(1_000) });
   const stalled = () => new Readable({ read: () => undefined });
@@ -108,7 +108,7 @@ test('a source that falls silent is given up', async () => {
   });
 });
 
-test('files that were not used for longest make room', async () => {
+test('the least recently used files are evicted', async () => {
   await using directory = await temporary();
   await using store = storeIn(directory.path);
   const files = [1, 2, 3].map(() => randomBytes(400));
@@ -124,7 +124,7 @@ test('files that were not used for longest make room', async () => {
   assert.equal((await directory.names()).length, 2);
 });
 
-test('a file is read to its end though it had to make room', async () => {
+test('an open file stays readable after its eviction', async () => {
   await using directory = await temporary();
   await using store = storeIn(directory.path);
   const bytes = randomBytes(600);
@@ -134,7 +134,7 @@ test('a file is read to its end though it had to make room', async () => {
   assert.deepEqual(await handle.readFile(), bytes);
 });
 
-test('a file that is larger than all room is refused before it is pulled', async () => {
+test('a file that is larger than the cache is rejected before the pull', async () => {
   await using directory = await temporary();
   await using store = storeIn(directory.path);
   const { wanted, pulls } = wantedOf(randomBytes(1_001));
@@ -142,7 +142,7 @@ test('a file that is larger than all room is refused before it is pulled', async
   assert.equal(pulls.count, 0);
 });
 
-test('after a restart what is there is looked at once and used, and what a pull left is gone', async () => {
+test('after a restart existing files are verified once and used, and partial ones are removed', async () => {
   await using directory = await temporary();
   const [whole, damaged] = [randomBytes(300), randomBytes(300)];
   {
@@ -161,7 +161,7 @@ test('after a restart what is there is looked at once and used, and what a pull 
   assert.deepEqual(await directory.names(), [fileOf(whole), fileOf(damaged), 'of-somebody-else'].toSorted());
 });
 
-test('somebody who leaves early does not end the pull for the others', async () => {
+test('an aborted request does not end the pull of the others', async () => {
   await using directory = await temporary();
   await using store = storeIn(directory.path);
   const bytes = randomBytes(10);
@@ -178,7 +178,7 @@ test('somebody who leaves early does not end the pull for the others', async () 
   assert.equal(pulls.count, 1);
 });
 
-test('pulls from one source wait for one another, and not for those from another', async () => {
+test('the number of pulls is limited per source', async () => {
   await using directory = await temporary();
   await using store = storeIn(directory.path);
   const begun: string[] = [];
@@ -198,7 +198,7 @@ test('pulls from one source wait for one another, and not for those from another
   assert.deepEqual(begun.toSorted(), ['quick', 'quick', 'slow', 'slow', 'slow', 'slow']);
 });
 
-test('a stop ends pulls and leaves nothing half done', async () => {
+test('disposing aborts pulls and leaves no partial file', async () => {
   await using directory = await temporary();
   const store = storeIn(directory.path);
   const stalled = wantedOf(expectedBytes, () => new Readable({ read: () => undefined }));
@@ -209,7 +209,7 @@ test('a stop ends pulls and leaves nothing half done', async () => {
   assert.deepEqual(await directory.names(), []);
 });
 
-test('a directory that cannot be written is named as the cause', async () => {
+test('the error names a directory that cannot be written', async () => {
   await using directory = await temporary();
   await writeFile(join(directory.path, 'file'), '');
   await using store = storeIn(join(directory.path, 'file', 'below'));

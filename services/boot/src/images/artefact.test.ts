@@ -75,7 +75,7 @@ for (const [title, request, expected] of relayed) {
   });
 }
 
-test('a file is delivered with its length, whole or in part', async () => {
+test('a file is delivered with its length, as a whole or in part', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'metal-boot-test-'));
   try {
     await writeFile(join(directory, 'kernel'), 'a kernel');

@@ -4,7 +4,7 @@ import type { ArtefactStore, Wanted } from './artefact-store.ts';
 import { BootError } from '../errors.ts';
 import { printableUrl } from './image-url.ts';
 
-/** What a client may ask of an artefact besides all of it. */
+/** The conditions and the range of a request for an artefact (RFC 9110). */
 export interface ArtefactRequest {
   method: 'GET' | 'HEAD';
   range: string | undefined;
@@ -16,18 +16,18 @@ export interface ArtefactRequest {
 export interface ArtefactResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Flows only as fast as its reader; to be destroyed by whoever does not read it to the end. */
+  /** With backpressure. A reader that does not read it to the end destroys it. */
   readonly body: Readable | undefined;
 }
 
-/** One file that machines load: a kernel, an initrd, …, wherever it is kept. */
+/** A file that machines load, such as a kernel: from disk, from a URL or from a registry. */
 export interface Artefact {
   readonly name: string;
-  /** Of what is in it, where that is known beforehand. */
+  /** Of its content, if known in advance. */
   readonly digest?: string;
-  /** @throws BootError when it is not there or cannot be asked for. */
+  /** @throws BootError if it does not exist or its source does not respond */
   check(signal: AbortSignal): Promise<void>;
-  /** @throws BootError as `check`. */
+  /** @throws BootError as `check` */
   deliver(request: ArtefactRequest): Promise<ArtefactResponse>;
 }
 
@@ -53,7 +53,7 @@ export function fileArtefact(path: string, contentType = 'application/octet-stre
   };
 }
 
-/** A file of an OCI image: pulled when the boot is prepared, or by the first who asks, who then waits until it is whole. */
+/** A file of an OCI image: pulled when the boot is prepared, or by the first request, which waits for the whole file. */
 export function storedArtefact(
   store: ArtefactStore,
   wanted: Wanted,
@@ -116,7 +116,7 @@ export function planOf(
   return { status: span === 'all' ? 200 : 206, headers, span: method === 'HEAD' || size === 0 ? undefined : bytes };
 }
 
-/** Several parts would have to be read, and their overlaps sent, more than once: the whole is sent instead, as it may be. */
+/** A request for several ranges gets the whole file, as RFC 9110 permits. */
 const singleRange = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/;
 
 function spanOf(range: string | undefined, size: number): 'all' | 'outside' | { first: number; last: number } {
@@ -154,7 +154,7 @@ export function urlArtefact(url: URL, fetch: (url: URL, init: RequestInit) => Pr
     deliver: async ({ method, range, ifRange, ifNoneMatch, signal }) => {
       const part = method === 'GET' && singleRange.test(range ?? '') ? range : undefined;
       const wanted = { range: part, 'if-range': ifRange, 'if-none-match': ifNoneMatch };
-      // Kernels and initrds are compressed already; a length that counts other bytes than it sends would break the boot.
+      // Kernels and initrds are compressed; with a content encoding the relayed length would be wrong.
       const headers = new Headers({ 'accept-encoding': 'identity' });
       for (const [name, value] of Object.entries(wanted)) if (value !== undefined) headers.set(name, value);
       const response = await fetchArtefact({ method, headers, signal });
@@ -168,7 +168,7 @@ export function urlArtefact(url: URL, fetch: (url: URL, init: RequestInit) => Pr
   };
 }
 
-/** Fetch itself says only that it failed; several addresses that failed say nothing but a code. */
+/** The error of fetch has its details in `cause`; that of several failed addresses has only a code. */
 function messageOf(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(inner instanceof Error)) return String(inner);

@@ -5,27 +5,27 @@ import type { Artefact } from './artefact.ts';
 import { BootError } from '../errors.ts';
 import { type LayerName, mediaTypes } from './oci/layers.ts';
 
-/** The ways from the network into an image, the preferred one first: iPXE tells the kernel of its boot, a UKI has its words built in. */
+/** The boot methods, the preferred one first: iPXE passes a command line for this boot, a UKI has a built-in one. */
 export const bootMethods = ['iPXE', 'UefiHttp'] as const;
 export type BootMethod = (typeof bootMethods)[number];
 
 /** How one image boots on one server. */
 export interface BootPlan {
   readonly method: BootMethod;
-  /** All that are possible, the chosen one first. */
+  /** All possible methods, the chosen one first. */
   readonly methods: readonly BootMethod[];
   readonly rejectedMethods: readonly { readonly method: BootMethod; readonly reason: string }[];
   readonly image: BootImage;
-  /** What the chosen way loads. */
+  /** The files of the chosen method. */
   readonly artefacts: readonly Artefact[];
-  /** Secret with the script that a person wrote for it; else the script is ours. */
+  /** The Secret of a custom script, if there is one. */
   readonly script?: string | undefined;
 }
 
-/** What of a server decides how it boots. */
+/** The properties of a server that determine its boot method. */
 export interface Way {
   readonly capable?: readonly BootMethod[];
-  /** How many ways were tried before, in vain: each has its turn. */
+  /** Failed attempts rotate the methods. */
   readonly failedAttempts?: number;
 }
 
@@ -36,8 +36,8 @@ const takesIfThere: Readonly<Record<BootMethod, readonly LayerName[]>> = { iPXE:
 const targets: Readonly<Record<BootMethod, readonly string[]>> = { iPXE: ['Pxe', 'UefiHttp'], UefiHttp: ['UefiHttp'] };
 
 /**
- * How to boot this for this server. A BMC that does not say what it can be told may know everything.
- * Discoveries and cleanups that failed are made anew, and try the next way then.
+ * A BMC without a list of boot targets may support all. A failed discovery or cleanup gets a new boot configuration, which uses
+ * the next method.
  */
 export function wayOf({ metadata }: ServerBootConfiguration, server: Server | undefined): Way {
   const offered = server?.status?.bootTargets ?? [];
@@ -51,9 +51,9 @@ export function wayOf({ metadata }: ServerBootConfiguration, server: Server | un
 }
 
 /**
- * Chooses how to boot: what the image has, of what the server can.
- * @throws BootError LayerMissing when the image lacks a layer for every way that the server can take, NoBootMethod when
- * the server cannot take the ways that the image has layers for.
+ * Selects a boot method for which the image has the layers and which the server supports.
+ * @throws BootError LayerMissing if the image lacks layers for all methods, NoBootMethod if the server supports none of those that
+ * the image has layers for
  */
 export function planOf(image: BootImage, { capable = bootMethods, failedAttempts = 0 }: Way = {}): BootPlan {
   const evaluated = bootMethods.map((method) => ({ method, reason: blockerOf(method, image, capable) }));
@@ -75,7 +75,7 @@ export function planOf(image: BootImage, { capable = bootMethods, failedAttempts
 }
 
 function blockerOf(method: BootMethod, image: BootImage, capable: readonly BootMethod[]): string | undefined {
-  // A UKI that has no other way is started by iPXE.
+  // iPXE starts the UKI of an image that has no kernel and initrd.
   const isOffered = capable.includes(method) || (capable.includes('iPXE') && missingOf('iPXE', image).length > 0);
   if (!isOffered) return 'the server does not offer it';
   const missing = missingOf(method, image);
@@ -87,11 +87,11 @@ const missingOf = (method: BootMethod, image: BootImage): LayerName[] =>
 
 const described = (layer: LayerName): string => `${layer} (${mediaTypes[layer][0] ?? ''})`;
 
-/** What it takes to boot: files, and what to tell the kernel. */
+/** The files of an image, and the kernel command line. */
 export interface BootImage extends Partial<Readonly<Record<LayerName, Artefact>>> {
-  /** As it was asked for. */
+  /** The reference, as in spec.image. */
   readonly name: string;
   readonly commandLine: string;
-  /** Of the manifest, where the image is one of a registry: what it names does not change. */
+  /** Of the manifest of an OCI image. */
   readonly digest?: string | undefined;
 }

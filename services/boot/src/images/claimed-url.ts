@@ -5,8 +5,8 @@ const maxRedirects = 5;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * A file that somebody other than the administrator names by URL. All failures are told in the same words, or conditions
- * would tell who listens where; the cause is for the log.
+ * A file at a URL of a claim. All failures have the same message, as conditions must not reveal which addresses respond; the cause
+ * is logged.
  */
 export function claimedArtefact(url: URL, fetch: typeof globalThis.fetch): Artefact {
   const artefact = urlArtefact(url, withinOrigin(fetch));
@@ -29,7 +29,7 @@ async function withUniformError<T>(result: Promise<T>): Promise<T> {
   }
 }
 
-/** Follows redirects as long as they stay with the server that was allowed. */
+/** Follows redirects within the origin of the URL. */
 function withinOrigin(fetch: typeof globalThis.fetch): (url: URL, init: RequestInit) => Promise<Response> {
   return async (start, init) => {
     let url = start;

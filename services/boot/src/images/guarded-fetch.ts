@@ -15,17 +15,17 @@ export interface GuardedFetch extends AsyncDisposable {
 type IsRefused = (address: string) => boolean;
 
 /**
- * A fetch that connects to no refused address. Names are checked where the connection is made, so that the
- * address that was checked is the one that is connected to, whatever the name server answers next.
+ * A fetch that connects to no refused address. Names are resolved and checked as part of the connect, so that the checked address
+ * is the one that is used (no DNS rebinding).
  */
 export function guardedFetch(isRefused: IsRefused, resolve: Resolve = lookup): GuardedFetch {
   const dispatcher = new Agent({ connect: { lookup: checkedLookup(isRefused, resolve) } });
-  // Node's fetch is this one in another version; the declarations of the two do not know each other.
+  // Node's fetch is undici in another version, with its own declarations.
   const through = fetch as unknown as (input: unknown, init: unknown) => Promise<Response>;
   const guarded: typeof globalThis.fetch = async (input, init) => {
     const { hostname } = new URL(input instanceof Request ? input.url : input);
     const literal = hostname.replace(/^\[|\]$/g, '');
-    // What is an address already is never looked up.
+    // A literal address causes no lookup.
     if (isRefused(literal)) throw new TypeError('fetch failed', { cause: refusedAddressError(hostname, literal) });
     return through(input, { ...init, dispatcher });
   };

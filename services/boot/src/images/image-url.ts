@@ -1,14 +1,14 @@
-/** Origin and path: user information and query may hold credentials. */
+/** Origin and path; user information and query may contain credentials. */
 export const printableUrl = ({ protocol, username, password, host, pathname, search }: URL): string =>
   `${protocol}//${username + password === '' ? '' : '…@'}${host}${pathname}${search === '' ? '' : '?…'}`;
 
-/** Whether a user name or a password stands before the host; fetch refuses such a URL. */
+/** Whether the URL has a user name or a password, which fetch rejects. */
 export function hasUserInfo(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && (url.username !== '' || url.password !== '');
 }
 
-/** An image as somebody wrote it, which may be no URL that is understood. */
+/** spec.image without credentials, also if it is no valid URL. */
 export const printableImage = (text: string): string =>
   text
     .slice(0, 200)

@@ -27,7 +27,7 @@ const imagesFrom = (mapFile?: string, fileRoots: readonly string[] = ['/srv']): 
 
 const allowing = (...allowedOrigins: string[]) => ({ allowedOrigins, fetch: globalThis.fetch });
 
-test('a name in the map leads to its files, relative ones beside the map', async () => {
+test('a name in the map resolves to its files, relative to the map', async () => {
   await using directory = await directoryWith({
     'images.yaml': 'os:\n  kernel: k\n  initrd: http://images.test/i\n  cmdline: quiet\n',
     k: '',
@@ -39,7 +39,7 @@ test('a name in the map leads to its files, relative ones beside the map', async
   );
 });
 
-test('a name in the map may lead to a UKI, alone or beside kernel and initrd', async () => {
+test('a name in the map may have a UKI, alone or beside kernel and initrd', async () => {
   await using directory = await directoryWith({ map: 'a: { uki: u.efi }\nb: { kernel: k, initrd: i, uki: u.efi }' });
   const images = imagesFrom(join(directory.path, 'map'));
   const [alone, beside] = [await images.resolve('a'), await images.resolve('b')];
@@ -69,7 +69,7 @@ for (const reference of ['', undefined, 'Constructor', 'file://host/path/', 'ftp
   });
 }
 
-test('directories of this machine count only below the roots that were named, wherever links lead', async () => {
+test('local directories are accepted only below the file roots, with symbolic links resolved', async () => {
   await using directory = await directoryWith({ vmlinuz: 'k', initrd: 'i' });
   const inside = join(directory.path, 'root');
   await mkdir(join(inside, 'os'), { recursive: true });
@@ -118,7 +118,7 @@ for (const [reference, allowed, isAllowed] of origins) {
   });
 }
 
-test('the image of discovery and what the map names may be at any URL', async () => {
+test('the discovery image and images of the map may have any URL', async () => {
   await using directory = await directoryWith({
     map: 'os: {kernel: "http://127.0.0.1/k", initrd: "http://127.0.0.1/i"}',
   });
@@ -129,7 +129,7 @@ test('the image of discovery and what the map names may be at any URL', async ()
   await assert.rejects(images.resolve(`${ownImage}x/`), { code: 'ImageOriginNotAllowed' });
 });
 
-test('a URL with a password is refused, and not repeated', async () => {
+test('a URL with a password is rejected, and not quoted', async () => {
   for (const reference of ['http://u:secret@images.test/os/', 'ftp://u:secret@images.test/os/'])
     await assert.rejects(imagesFrom().resolve(reference), (error: Error) => {
       assert.match(error.message, /not understood|remove it/);
@@ -137,7 +137,7 @@ test('a URL with a password is refused, and not repeated', async () => {
     });
 });
 
-test('of a URL in the map, origin and path are told, and not what its query opens', async () => {
+test('messages contain origin and path of a URL in the map, and not its query', async () => {
   await using directory = await directoryWith({
     map: 'os: {kernel: "http://images.test/k?X-Amz-Signature=secret", initrd: i}',
   });
@@ -166,7 +166,7 @@ for (const [text, message] of badMaps) {
   test(`the image map ${text} is refused by name`, () => assert.throws(() => parseImageMap(text), message));
 }
 
-test('a map that changes is read again', async () => {
+test('a changed map is reloaded', async () => {
   await using directory = await directoryWith({ map: 'a: {kernel: k, initrd: i}' });
   const path = join(directory.path, 'map');
   const images = imagesFrom(path);
@@ -177,7 +177,7 @@ test('a map that changes is read again', async () => {
   await assert.rejects(images.resolve('a'));
 });
 
-test('files behind a URL are asked for once for many machines, also on servers without HEAD', async () => {
+test('files at a URL are checked once for many machines, also on servers without HEAD', async () => {
   const requested: string[] = [];
   const server = createServer((request, response) => {
     requested.push(`${request.method} ${request.url}`);
@@ -205,7 +205,7 @@ test('files behind a URL are asked for once for many machines, also on servers w
   }
 });
 
-test('a server in the map that does not answer is named', async () => {
+test('the error names a server of the map that does not respond', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -14,49 +14,49 @@ import type { OciImages } from './oci/oci-images.ts';
 import { parseImageReference } from './oci/reference.ts';
 
 export interface BootImagesOptions {
-  /** Names images; read again when it changes. */
+  /** Names images; reloaded after changes. */
   mapFile: string | undefined;
-  /** Directories below which claims may name files. */
+  /** Claims may use files below these directories. */
   fileRoots?: readonly string[] | undefined;
-  /** Without it, references to registries are not understood. */
+  /** Without it, OCI images are rejected. */
   oci?: OciImages | undefined;
-  /** Which URLs may be images besides those that the administrator names; without it, none. */
+  /** The URLs that claims may use; by default none. */
   byUrl?: ImagesByUrl | undefined;
-  /** The image of discovery: the administrator's own, wherever it lies. */
+  /** The discovery image of the administrator, which may have any URL. */
   ownImage?: string | undefined;
   clock: Clock;
-  /** For what the administrator names. */
+  /** For URLs of the administrator. */
   fetch?: typeof globalThis.fetch | undefined;
 }
 
 export interface ImagesByUrl {
   readonly allowedOrigins: readonly string[];
-  /** Connects to no address that is refused. */
+  /** Connects to no refused address. */
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** The digest that was prepared for the image the boot configuration asks for now. */
+/** The prepared digest, if it belongs to the current spec.image. */
 export function preparedDigestOf({ spec, status }: ServerBootConfiguration): string | undefined {
   return status?.boot?.image === spec.image ? status?.boot?.digest : undefined;
 }
 
-/** What decides which image it is besides its reference. */
+/** Selects an image in addition to its reference. */
 export interface Choice {
-  /** As registries name it: amd64, arm64. */
+  /** As in OCI: amd64, arm64. */
   readonly architecture?: string | undefined;
-  /** Of the manifest that was chosen before; a tag may point elsewhere by now. */
+  /** Of the manifest that was chosen before; the tag may have moved. */
   readonly digest?: string | undefined;
 }
 
 const defaultCommandLine = 'ip=dhcp console=tty0 console=ttyS0,115200';
-/** What images that are published for bare metal expect to be told; consoles that a machine lacks are passed over. */
+/** The parameters that published bare-metal images need; the kernel ignores consoles that a machine lacks. */
 const ociCommandLine =
   'ip=any console=ttyS0,115200 console=tty0 console=ttyAMA0 earlyprintk=ttyS0,115200 consoleblank=0';
-/** How long a look at an image's files counts; a thousand machines that boot it at once share one look. */
+/** Checks are cached: a thousand machines that boot an image at the same time share one. */
 const checkedForMs = 30_000;
 const failedForMs = 1_000;
 
-// What iPXE would read as a second command must not come out of a file.
+// iPXE would run the text after || or && as another command.
 const commandLine = z
   .string()
   .regex(/^[ -~]*$/, 'must be one line of printable ASCII')
@@ -84,9 +84,8 @@ const imageMap = z.record(
 type ImageMap = z.output<typeof imageMap>;
 
 /**
- * Finds the files behind an image reference:
- * a name in the image map; `http(s)://host/directory/` or `file:///directory/`, which hold `vmlinuz` and `initrd`; or
- * the reference of an OCI image.
+ * Resolves image references: a name in the image map; `http(s)://host/directory/` or `file:///directory/` with the files `vmlinuz`
+ * and `initrd`; or the reference of an OCI image.
  */
 export class BootImages {
   readonly #options: BootImagesOptions;
@@ -97,7 +96,7 @@ export class BootImages {
     this.#options = options;
   }
 
-  /** @throws BootError when the reference is not understood, or what it names cannot be looked up. */
+  /** @throws BootError if the reference is invalid or cannot be resolved */
   async resolve(reference: string | undefined, choice: Choice = {}, signal?: AbortSignal): Promise<BootImage> {
     const name = reference ?? '';
     if (name === '') throw new BootError('ImageNotUnderstood', `spec.image is empty; ${understood}`);
@@ -119,7 +118,7 @@ export class BootImages {
   }
 
   /**
-   * Resolves, chooses a way to boot, and makes sure that all it takes is there: files of registries are pulled.
+   * Resolves the image, selects a boot method and checks its files; those of registries are pulled.
    * @throws BootError
    */
   async check(
@@ -133,7 +132,7 @@ export class BootImages {
     const known = this.#checks.get(key);
     if (known !== undefined && clock.now() < known.until) return known.check;
     const check = this.#checkNow(reference, signal, choice, way);
-    // A look that takes long is still the same look.
+    // A running check does not expire.
     const entry = { until: Number.POSITIVE_INFINITY, check };
     this.#checks.set(key, entry);
     const countsFor = (ms: number) => () => (entry.until = clock.now() + ms);
@@ -171,7 +170,7 @@ export class BootImages {
     return { name, ...artefacts, digest, commandLine: ociCommandLine };
   }
 
-  /** What links lead to counts. */
+  /** Symbolic links are resolved. */
   async #requireBelowRoots(path: string): Promise<void> {
     const { fileRoots = [] } = this.#options;
     const actual = await realpath(path).catch(() => resolve(path));
@@ -207,7 +206,7 @@ export class BootImages {
   }
 }
 
-/** @throws Error naming the entry that is wrong. */
+/** @throws Error that names the invalid entry */
 export function parseImageMap(text: string): ImageMap {
   const result = imageMap.safeParse(parse(text) ?? {});
   if (result.success) return result.data;
@@ -220,7 +219,7 @@ export function parseImageMap(text: string): ImageMap {
 const understood =
   'understood are a name from the file of --boot-images, a reference as registry.example/org/os:1, and http(s)://host/directory/ or file:///directory/ with the files vmlinuz and initrd in it';
 
-/** Undefined when it does not begin as an address does. */
+/** Undefined unless it starts with a URL scheme. */
 function directoryOf(reference: string): URL | undefined {
   if (!/^(https?|file):\/\//i.test(reference)) return undefined;
   const url = URL.parse(reference);

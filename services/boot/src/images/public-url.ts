@@ -1,7 +1,7 @@
 import { nameOf, parseImageReference } from './oci/reference.ts';
 import type { BootImage } from './boot-plan.ts';
 
-/** Undefined for images without a UKI, and for those that lie in no registry. */
+/** Undefined for images without a UKI, and for those from no registry. */
 export function ukiUrl({ name, uki }: BootImage, publicUrl: string): string | undefined {
   const reference = parseImageReference(name);
   if (uki?.digest === undefined || reference === undefined) return undefined;
@@ -22,7 +22,7 @@ export function layerUrl(
   return `${publicUrl}/image?${query.toString()}`;
 }
 
-/** Of a file on another server, unless it is opened by a password or by what its query says. */
+/** The URL of a file on another server, unless it has credentials or a query. */
 function openUrl(location: string): string | undefined {
   const url = URL.parse(location);
   const isOpen =

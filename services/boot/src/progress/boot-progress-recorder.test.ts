@@ -16,7 +16,7 @@ const bootOf = (index: number): ServerBootConfiguration => ({
   spec: { serverRef: { name: `server-${index}` } },
 });
 
-test('a hall that has booted is written about twelve machines at a time, and what a machine says meanwhile with it', async () => {
+test('progress of many machines is written twelve at a time, with the steps that arrive in the meantime', async () => {
   const bootConfigurations = new Store<ServerBootConfiguration>();
   const boots = Array.from({ length: 30 }, (_, index) => bootOf(index));
   for (const boot of boots) bootConfigurations.upsertIfNewer(boot);
@@ -48,7 +48,7 @@ test('a hall that has booted is written about twelve machines at a time, and wha
   assert.deepEqual(written.find(({ name }) => name === last.metadata.name)?.steps, ['ignition', 'booted']);
 });
 
-test('a process that ends does not wait for ever for what cannot be written', async () => {
+test('disposing waits for failing writes only up to the grace period', async () => {
   const bootConfigurations = new Store<ServerBootConfiguration>();
   const boots = Array.from({ length: 30 }, (_, index) => bootOf(index));
   for (const boot of boots) bootConfigurations.upsertIfNewer(boot);

@@ -75,11 +75,11 @@ for (const [title, boot, seen, expected] of rows) {
   });
 }
 
-test('nothing is awaited of a machine that nobody saw being powered on', () => {
+test('no step is expected without an observed power-on', () => {
   assert.equal(awaitedOf(discovery, [], { ...defaults, poweredOnAt: undefined }), undefined);
 });
 
-test('steps that come again are counted, with the first and the last time', () => {
+test('repeated steps are counted, with the first and the last time', () => {
   const once = mergeSteps([], [{ name: 'kernel', time: at(3) }]);
   const merged = mergeSteps(once, [
     { name: 'script', time: at(1) },
@@ -91,7 +91,7 @@ test('steps that come again are counted, with the first and the last time', () =
   ]);
 });
 
-test('the conditions of an earlier version are steps as well', () => {
+test('conditions of an earlier release count as steps', () => {
   const condition = {
     type: 'IPXEScriptFetched',
     status: 'True' as const,
@@ -103,7 +103,7 @@ test('the conditions of an earlier version are steps as well', () => {
   assert.deepEqual(steps, [{ name: 'script', time: at(4) }]);
 });
 
-test('a complaint names what did not come, and what came last; it is settled by that step or a later one', () => {
+test('an overdue condition names the missing and the last step, and is resolved by that step or a later one', () => {
   const awaited = awaitedOf(discovery, [{ name: 'script', time: at(3) }], defaults);
   assert.ok(awaited);
   const { reason, message } = overdueCondition(awaited, { now: poweredOnAt });

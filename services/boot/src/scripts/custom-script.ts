@@ -5,11 +5,11 @@ import { controllerOf } from '@metal/kube/kinds/kind.ts';
 import { BootError } from '../errors.ts';
 import { readSecret } from '../secret-text.ts';
 
-/** iPXE keeps a script in memory that firmware leaves it. */
+/** iPXE keeps a script in memory. */
 const maxBytes = 64 * 1024;
 const key = 'ipxe-script';
 
-/** Whether the object of the boot's name gives that boot a script of its own; one that an earlier boot owns does not. */
+/** Whether the IPXEBootConfig has a custom script for the boot. One that an earlier boot owns has not. */
 export function givesScript(
   config: IPXEBootConfig | undefined,
   boot: ServerBootConfiguration,
@@ -20,8 +20,8 @@ export function givesScript(
 }
 
 /**
- * The script that a person wrote for the boot of this machine.
- * @throws BootError ScriptMissing, ScriptForbidden, or ScriptInvalid when it is none or for another machine.
+ * Reads the custom script of a boot.
+ * @throws BootError ScriptMissing, ScriptForbidden, or ScriptInvalid if it is no iPXE script or for another machine
  */
 export async function readCustomScript(
   { spec, metadata }: IPXEBootConfig,

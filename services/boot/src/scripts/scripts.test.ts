@@ -6,7 +6,7 @@ import { entryScript, localBootScript, machineScript } from './scripts.ts';
 const image = { name: 'os', kernel: fileArtefact('/k'), initrd: fileArtefact('/i'), commandLine: 'ip=dhcp quiet' };
 const linesOf = (script: string): string[] => script.split('\n');
 
-test('a machine loads kernel and initrd and learns where its ignition is', () => {
+test('the script loads kernel and initrd and passes the URL of the ignition', () => {
   const script = machineScript({ server: 's', bootUrl: 'http://boot.test/boot/t', image, withIgnition: true });
   assert.equal(linesOf(script)[0], '#!ipxe');
   const kernel = linesOf(script).find((line) => line.startsWith('kernel')) ?? '';
@@ -27,7 +27,7 @@ test('a machine loads kernel and initrd and learns where its ignition is', () =>
   assert.ok(linesOf(script).includes('initrd http://boot.test/boot/t/initrd || goto again'));
 });
 
-test('an image with a squashfs tells the kernel where it is', () => {
+test('the command line contains the URL of a squashfs', () => {
   const script = machineScript({
     server: 's',
     bootUrl: 'http://b',
@@ -40,26 +40,26 @@ test('an image with a squashfs tells the kernel where it is', () => {
   );
 });
 
-test('an image that is a UKI only is started as an EFI program, until it starts', () => {
+test('an image with only a UKI is chained as an EFI program, with retries', () => {
   const uki = { name: 'os', uki: fileArtefact('/u'), commandLine: 'unused' };
   const script = machineScript({ server: 's', bootUrl: 'http://b', image: uki, withIgnition: true });
   assert.deepEqual(linesOf(script).slice(2, 5), [':load', 'chain http://b/uki.efi || goto again', ':again']);
 });
 
-test('a boot without ignition mentions none', () => {
+test('the script of a boot without ignition contains no ignition URL', () => {
   assert.doesNotMatch(machineScript({ server: 's', bootUrl: 'http://b', image, withIgnition: false }), /ignition/);
 });
 
-test('a machine that was sent to the network never falls through to another device', () => {
+test('the script of a machine never exits to another boot device', () => {
   assert.doesNotMatch(machineScript({ server: 's', bootUrl: 'http://b', image, withIgnition: true }), /exit|shell/);
 });
 
-test('the entry script leads to the script of the machine and ends after some tries', () => {
+test('the entry script chains to the script of the machine and exits after some retries', () => {
   assert.match(entryScript('http://boot.test'), /^chain .*http:\/\/boot\.test\/ipxe\/\$\{uuid\} \|\| /m);
   assert.match(entryScript('http://boot.test'), /&& exit 1/);
 });
 
-test('nothing in a reason can become a command', () => {
+test('a reason cannot inject a command', () => {
   const script = localBootScript('s', 'state is "a || shell\nshell ${x}"');
   assert.deepEqual(linesOf(script).length, 4);
   assert.doesNotMatch(script, /\|\||\$\{/);

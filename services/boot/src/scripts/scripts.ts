@@ -1,15 +1,15 @@
 import type { BootImage } from '../images/boot-plan.ts';
 
 export interface MachineBoot {
-  /** For people who read the console. */
+  /** Shown on the console. */
   readonly server: string;
-  /** Base of this boot's own addresses, with its token. */
+  /** The base URL of this boot, with its token. */
   readonly bootUrl: string;
   readonly image: BootImage;
   readonly withIgnition: boolean;
 }
 
-/** Leads any machine to the script made for it: iPXE fills in the UUID. After some tries the next boot device has its turn. */
+/** Chains to the script of the machine: iPXE inserts its UUID. After five failures the firmware continues with its next boot device. */
 export const entryScript = (publicUrl: string): string => `#!ipxe
 :ask
 set tries:string \${tries}x
@@ -20,8 +20,8 @@ goto ask
 `;
 
 /**
- * Loads kernel and initrd and starts them. A machine that was sent here never boots anything else: it tries again
- * until it succeeds or is switched off. An image that is a UKI only is started as the EFI program that it is.
+ * Loads kernel and initrd and starts them. It retries until it succeeds or the machine is powered off; the machine boots nothing
+ * else. An image with only a UKI is started as an EFI program.
  */
 export function machineScript(boot: MachineBoot): string {
   const { server, image } = boot;
@@ -52,8 +52,7 @@ boot || goto again`;
 }
 
 /**
- * A script that a person wrote, behind settings of ours: where the files of this boot are, and whose boot it is. Its own
- * first line is a comment here.
+ * A custom script, preceded by settings for the URL of this boot and the name of its server. Its own first line is a comment here.
  */
 export const customScript = ({ server, bootUrl, text }: { server: string; bootUrl: string; text: string }): string =>
   `#!ipxe
@@ -63,14 +62,14 @@ ${text}`;
 
 const ukiCommands = ({ bootUrl }: MachineBoot): string => `chain ${bootUrl}/uki.efi || goto again`;
 
-/** Without a token, for a client that may be the machine and is not known to be: it asks again. */
+/** Contains no token, for a client that is not verified as the machine: it retries. */
 export const heldScript = (server: string, reason: string, publicUrl: string): string => `#!ipxe
 echo ${server} waits: ${reason}
 sleep 10
 chain --replace --autofree ${publicUrl}/ipxe/
 `;
 
-/** For machines that start from the network without having been asked to: hand over to the next boot device. */
+/** For machines without a network boot: the firmware continues with its next boot device. */
 export const localBootScript = (server: string, reason: string): string => `#!ipxe
 echo ${server} boots from its next device: ${reason.replace(/[^ -~]|[$|&#]/g, ' ')}
 exit 1

@@ -103,7 +103,7 @@ function startFixture() {
   };
 }
 
-test('an image that takes long to fail is looked at with growing pauses, and the reason stands meanwhile', async () => {
+test('a slow failing image is validated with exponential backoff, and keeps its reason in between', async () => {
   await using fixture = startFixture();
   await fixture.pass(1_200_000);
   assert.deepEqual(fixture.states(), [
@@ -119,7 +119,7 @@ test('an image that takes long to fail is looked at with growing pauses, and the
   assert.ok((gaps.at(-1) ?? 0) > 300_000, `five minutes at last: ${gaps.join(', ')}`);
 });
 
-test('another image is looked at anew at once, and so is one that somebody else calls Pending', async () => {
+test('a changed image, or the state Pending of another writer, is validated at once', async () => {
   await using fixture = startFixture();
   await fixture.pass(900_000);
   const before = fixture.fetches.length;
@@ -152,7 +152,7 @@ const conditionOf = (status: 'False' | 'Unknown', reason: string) => ({
   observedGeneration: 1,
 });
 
-test('what another replica has found out meanwhile is not taken back', async () => {
+test('the result of another replica is not overwritten with Pending', async () => {
   await using fixture = startFixture();
   await fixture.pass(1_000);
   fixture.stopWatch();
@@ -162,7 +162,7 @@ test('what another replica has found out meanwhile is not taken back', async () 
   assert.equal(fixture.status()?.state, 'Error');
 });
 
-test('another replica that is still pulling makes nobody look anew, and the reason is told again in its time', async () => {
+test('the Pending of another replica causes no validation, and the next failure restores the reason', async () => {
   await using fixture = startFixture();
   await fixture.pass(900_000);
   const fetches = fixture.fetches.length;

@@ -84,7 +84,7 @@ async function startMonitor() {
   };
 }
 
-test('a machine that is switched on for a boot and stays silent is told of', async () => {
+test('a machine that requests nothing after its power-on is reported as overdue', async () => {
   await using monitor = await startMonitor();
   monitor.power('Off');
   monitor.prepare('first');
@@ -95,7 +95,7 @@ test('a machine that is switched on for a boot and stays silent is told of', asy
   assert.deepEqual(monitor.reasons, ['ScriptOverdue', 'ScriptOverdue'], 'on the boot configuration and on the server');
 });
 
-test('a boot that was made after the power-on is not late by that', async () => {
+test('a boot configuration that is created after the power-on has no deadline from it', async () => {
   await using monitor = await startMonitor();
   monitor.power('Off');
   monitor.power('On');

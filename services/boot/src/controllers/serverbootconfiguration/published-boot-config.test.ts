@@ -20,7 +20,7 @@ const specOf = (artefacts: Partial<BootImage>, name = 'os'): unknown =>
   publishedOf(boot, server, { method: 'iPXE', image: { name, commandLine: '', ...artefacts } }, 'http://boot.test')
     ?.spec;
 
-test('files of another web server are told as they are', () => {
+test('files of another web server are published with their URLs', () => {
   assert.deepEqual(specOf({ kernel: web('http://files.test/k'), initrd: web('https://files.test/i') }), {
     systemUUID: 'u',
     systemIPs: [],
@@ -29,22 +29,22 @@ test('files of another web server are told as they are', () => {
   });
 });
 
-test('files of this machine are given out by token only, so that nothing is told', () =>
+test('local files are not published, as they are served by token only', () =>
   assert.equal(specOf({ kernel: fileArtefact('/srv/k'), initrd: fileArtefact('/srv/i') }), undefined));
 
-test('the password of a web server is not told', () =>
+test('a URL with a password is not published', () =>
   assert.equal(
     specOf({ kernel: web('http://a:hunter2@files.test/k'), initrd: web('http://files.test/i') }),
     undefined,
   ));
 
-test('a URL that is opened by its query is not told', () =>
+test('a URL with a query is not published', () =>
   assert.equal(
     specOf({ kernel: web('http://files.test/k?signature=hunter2'), initrd: web('http://files.test/i') }),
     undefined,
   ));
 
-test('an image that is named by its digest is told by it', () => {
+test('an image with a digest is published with the digest', () => {
   const digest = `sha256:${'a'.repeat(64)}`;
   const layer = { ...fileArtefact('/cache/k'), digest };
   const name = `registry.test/org/os@${digest}`;

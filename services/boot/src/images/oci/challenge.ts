@@ -1,4 +1,4 @@
-/** How a registry wants to be asked (RFC 9110, WWW-Authenticate). */
+/** The authentication that a registry requires (RFC 9110, WWW-Authenticate). */
 export type Challenge =
   | { readonly scheme: 'basic' }
   | {
@@ -8,7 +8,7 @@ export type Challenge =
       readonly scope: string | undefined;
     };
 
-/** Of several challenges the one with a token is taken. Undefined when none is understood. */
+/** Prefers Bearer to Basic. Undefined for other schemes. */
 export function parseChallenge(header: string | null): Challenge | undefined {
   const [, parameters] = /(?:^|[\s,])bearer\s+(.*)$/is.exec(header ?? '') ?? [];
   const of = (name: string): string | undefined =>

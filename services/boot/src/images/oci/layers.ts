@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { BootError } from '../../errors.ts';
 import type { Document } from './registry-client.ts';
 
-/** What a machine can load of an image. */
+/** The layers of an image that a machine can load. */
 export const layerNames = ['kernel', 'initrd', 'squashfs', 'uki'] as const;
 export type LayerName = (typeof layerNames)[number];
 
-/** The former names are those of Garden Linux before the types moved. Where several layers match, the last one counts. */
+/** The second names are former ones of Garden Linux. If several layers match, the last one counts. */
 export const mediaTypes: Readonly<Record<LayerName, readonly string[]>> = {
   kernel: ['application/vnd.ironcore.image.kernel', 'application/io.gardenlinux.kernel'],
   initrd: ['application/vnd.ironcore.image.initramfs', 'application/io.gardenlinux.initrd'],
@@ -36,16 +36,16 @@ const indexTypes = [
   'application/vnd.docker.distribution.manifest.list.v2+json',
 ];
 
-/** Manifests say their type in their text as well, and some registries get the header wrong. */
+/** The document contains its media type; some registries send a wrong header. */
 export function isIndex(document: Document, name: string): boolean {
   const { mediaType, manifests } = shallow(document, name);
   return indexTypes.includes(mediaType ?? document.mediaType.replace(/;.*$/, '').trim()) || manifests !== undefined;
 }
 
 /**
- * The digest and length of the image for the architecture: the one that former images annotate for booting over the
- * network, else the first for that platform.
- * @throws BootError ArchitectureMissing, naming those that are there.
+ * The digest and size of the image for the architecture: the one with the former annotation for network boot, else the first for
+ * that platform.
+ * @throws BootError ArchitectureMissing with the existing architectures
  */
 export function pickOf(document: Document, architecture: string, name: string): { digest: string; size: number } {
   const { manifests } = parsed(index, document, name);

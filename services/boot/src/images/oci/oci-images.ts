@@ -8,7 +8,7 @@ import type { Document, RegistryClient } from './registry-client.ts';
 export interface OciImagesOptions {
   readonly registry: RegistryClient;
   readonly store: ArtefactStore;
-  /** Of servers that do not say theirs; as registries name it. */
+  /** Of servers without a known architecture, as in OCI. */
   readonly architecture: string;
 }
 
@@ -27,10 +27,10 @@ interface Manifest {
 const maxRemembered = 1_000;
 const contentTypes: Partial<Record<LayerName, string>> = { uki: 'application/efi' };
 
-/** Finds the files of images in registries. */
+/** Resolves OCI images to their files. */
 export class OciImages {
   readonly #options: OciImagesOptions;
-  /** What was resolved, by repository and digest: requests for files ask no registry. */
+  /** By repository and digest: requests for files cause no registry request. */
   readonly #manifests = new Map<string, Manifest>();
 
   constructor(options: OciImagesOptions) {
@@ -38,8 +38,8 @@ export class OciImages {
   }
 
   /**
-   * Asks the registry unless the digest is known, and here. Pulls no layer.
-   * @throws BootError that tells apart who is to blame.
+   * Requests the manifest unless it is cached by its digest. Pulls no layer.
+   * @throws BootError whose code names the cause
    */
   async resolve(
     reference: ImageReference,
@@ -54,8 +54,7 @@ export class OciImages {
   }
 
   /**
-   * A layer of an image that some boot was prepared with, for those who know it by its digest only: nobody makes us pull
-   * what no boot configuration asks for.
+   * A layer of an image that a boot was prepared with, by its digest. Other layers are not pulled on request.
    */
   knownLayer(repository: string, digest: string): Artefact | undefined {
     for (const manifest of this.#manifests.values()) {
@@ -82,7 +81,7 @@ export class OciImages {
     return { reference, digest, layers: layersOf(await this.#kept(reference, digest, signal), name) };
   }
 
-  /** After a restart the manifest is read from the disk, so that what was prepared boots without its registry. */
+  /** Stores the manifest, so that prepared boots need no registry after a restart. */
   async #keep(reference: ImageReference, { digest, bytes }: Document, signal: AbortSignal): Promise<void> {
     const pull = () => Promise.resolve(Readable.from([bytes]));
     const name = `manifest of ${textOf(reference)}`;
@@ -95,7 +94,7 @@ export class OciImages {
       return Readable.from([bytes]);
     };
     const name = `manifest of ${textOf(reference)}`;
-    // Manifests are small, and do not wait for layers.
+    // Manifests have their own source, so that they do not wait for layers.
     const wanted = { digest, size: undefined, name, source: `manifests of ${reference.registry}`, pull };
     await using handle = await this.#options.store.open(wanted, signal);
     return { digest, mediaType: '', bytes: await handle.readFile() };

@@ -1,6 +1,6 @@
-/** Where an image lies: Docker's grammar, with its short names filled in. */
+/** An image reference in Docker's grammar, with short names expanded. */
 export interface ImageReference {
-  /** Host and perhaps port, in lower case; every name of the Docker Hub is docker.io. */
+  /** Host and optional port, in lower case; docker.io for all names of the Docker Hub. */
   readonly registry: string;
   readonly repository: string;
   readonly tag: string | undefined;
@@ -18,7 +18,7 @@ const repository = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.
 const tag = /^\w[\w.-]{0,127}$/;
 export const isDigest = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text);
 
-/** Undefined when the text is no reference. */
+/** Undefined for an invalid reference. */
 export function parseImageReference(text: string): ImageReference | undefined {
   const [named = '', digest, ...more] = text.split('@');
   const colon = named.lastIndexOf(':');
@@ -34,7 +34,7 @@ export function parseImageReference(text: string): ImageReference | undefined {
   return { registry, repository: path, tag: tagOrLatest, digest };
 }
 
-/** The first part is a host only if it looks like one; anything else is a name at the Docker Hub. */
+/** The first part is a host if it contains a dot or a colon, or is localhost; otherwise the name is one of the Docker Hub. */
 function splitName(name: string): { registry: string; path: string } {
   const slash = name.indexOf('/');
   const first = slash < 0 ? '' : name.slice(0, slash);
@@ -44,13 +44,13 @@ function splitName(name: string): { registry: string; path: string } {
   return { registry, path: registry === hub && !rest.includes('/') ? `library/${rest}` : rest };
 }
 
-/** One name per registry, however it is written. */
+/** The canonical name of a registry. */
 export function canonicalRegistry(name: string): string {
   const lower = name.trim().toLowerCase();
   return namesOfHub.has(lower) ? hub : lower;
 }
 
-/** The host that answers for a registry. */
+/** The API host of a registry. */
 export const apiHostOf = (registry: string): string => (registry === hub ? 'registry-1.docker.io' : registry);
 
 export const nameOf = ({ registry, repository }: ImageReference): string => `${registry}/${repository}`;

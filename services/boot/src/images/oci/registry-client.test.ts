@@ -63,7 +63,7 @@ async function credentialsFor(registry: string): Promise<AsyncDisposable & { pat
   return { path, [Symbol.asyncDispose]: () => rm(directory, { recursive: true }) };
 }
 
-test('a token is fetched when the registry asks for one, with our credentials, and kept', async () => {
+test('a token is fetched with the credentials after a Bearer challenge, and cached', async () => {
   using registry = await host((request, response, name) => {
     if (request.url?.startsWith('/token')) return response.end('{"token": "t", "expires_in": 300}');
     if (request.headers.authorization === 'Bearer t') return response.end('{}');
@@ -86,7 +86,7 @@ test('a token is fetched when the registry asks for one, with our credentials, a
   ]);
 });
 
-test('a name and a password are shown only when they are asked for', async () => {
+test('Basic credentials are sent only after a challenge', async () => {
   using registry = await host((request, response) =>
     request.headers.authorization === `Basic ${btoa('user:secret')}`
       ? response.end('{}')
@@ -100,7 +100,7 @@ test('a name and a password are shown only when they are asked for', async () =>
   );
 });
 
-test('a store on another host gets none of our credentials', async () => {
+test('a store on another host receives no credentials', async () => {
   using store = await host((_request, response) => response.end('a kernel'));
   using registry = await host((request, response) =>
     request.headers.authorization === undefined
@@ -113,7 +113,7 @@ test('a store on another host gets none of our credentials', async () => {
   assert.deepEqual(store.requests, [{ path: '/blob?signature=1', authorization: undefined }]);
 });
 
-test('token services and stores on other hosts are asked by way of the guard, the registry itself is not', async () => {
+test('requests to token services and stores on other hosts use the guarded fetch, those to the registry do not', async () => {
   const requests: string[] = [];
   const guard: typeof globalThis.fetch = async (url) => {
     requests.push(url instanceof URL ? url.href : '');
@@ -172,14 +172,14 @@ for (const [title, respond, code, message] of errorRows) {
   });
 }
 
-test('a registry is spoken to with TLS unless it is named', async () => {
+test('a registry is used with TLS unless it is listed as insecure', async () => {
   using registry = await host((_request, response) => response.end('{}'));
   const client = clientFor(registry.name, { insecure: [] });
   await assert.rejects(client.document(at(registry.name), undefined, signal), { code: 'RegistryUnreachable' });
   assert.deepEqual(registry.requests, []);
 });
 
-test('a registry that is not allowed is not asked', async () => {
+test('a registry that is not allowed receives no request', async () => {
   using registry = await host((_request, response) => response.end('{}'));
   const client = clientFor('registry.test');
   await assert.rejects(client.document(at(registry.name), undefined, signal), {
@@ -189,7 +189,7 @@ test('a registry that is not allowed is not asked', async () => {
   assert.deepEqual(registry.requests, []);
 });
 
-test('what is wrong with the file of credentials is told without what is in it', async () => {
+test('the error about a credentials file does not quote it', async () => {
   await using file = await credentialsFor('registry.test');
   await writeFile(file.path, '{"auths": secret');
   await assert.rejects(new RegistryCredentials(file.path).of('registry.test'), (error: Error) => {
@@ -199,7 +199,7 @@ test('what is wrong with the file of credentials is told without what is in it',
   await assert.rejects(new RegistryCredentials('/nowhere').of('r'), { message: /ENOENT/ });
 });
 
-test('credentials are found under the names that Docker writes', () => {
+test('credentials are found by the names that Docker writes', () => {
   const known = parseCredentials(
     JSON.stringify({
       auths: {

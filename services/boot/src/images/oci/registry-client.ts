@@ -8,15 +8,15 @@ import { errorOf, parsedToken, read, type RegistryRequest, unreachable } from '.
 import type { RegistryCredentials } from './registry-credentials.ts';
 
 export interface RegistryClientOptions {
-  /** Names of registries that may be asked at all. */
+  /** The allowed registries. */
   readonly allowed: readonly string[];
-  /** Of these, the ones that are spoken to without TLS. */
+  /** Those of them that are used without TLS. */
   readonly insecure: readonly string[];
   readonly credentials: RegistryCredentials;
   readonly clock: Clock;
-  /** For the registry itself, … */
+  /** For requests to a registry. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** … and for where it leads to: token services, stores. */
+  /** For token services and redirects of a registry. */
   readonly fetchElsewhere?: typeof globalThis.fetch | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Document {
 }
 
 const responseTimeoutMs = 30_000;
-/** Registries promise a minute at least. */
+/** The default of the distribution specification. */
 const defaultTokenSeconds = 60;
 const maxTokenMs = 15 * 60_000;
 const maxRedirects = 5;
@@ -43,17 +43,17 @@ const documentTypes = [
 ].join(', ');
 
 /**
- * Reads from registries as the OCI distribution specification describes.
+ * A read-only client of the OCI distribution specification.
  *
  *   GET /v2/<repository>/manifests/<tag>  ───►  401 WWW-Authenticate: Bearer realm=…
- *   GET <realm>?service=…&scope=…         ───►  a token, kept while it is good
- *   the first request again               ───►  200, or a redirect to a store that must not see the token
+ *   GET <realm>?service=…&scope=…         ───►  a token, cached until it expires
+ *   the first request again               ───►  200, or a redirect to a store, which must not receive the token
  */
 export class RegistryClient {
   readonly #options: RegistryClientOptions;
   readonly #allowed: ReadonlySet<string>;
   readonly #insecure: ReadonlySet<string>;
-  /** What was accepted last, by registry and repository. */
+  /** The last accepted authorization, by registry and repository. */
   readonly #authorizations = new Map<string, { header: string; until: number }>();
 
   constructor(options: RegistryClientOptions) {
@@ -71,7 +71,7 @@ export class RegistryClient {
     );
   }
 
-  /** The document behind the reference, or behind one of its digests. @throws BootError, also when it is another one. */
+  /** The manifest of the reference, or of the digest. @throws BootError, also for another digest */
   async document(reference: ImageReference, digest: string | undefined, signal: AbortSignal): Promise<Document> {
     const wanted = digest ?? reference.digest;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(responseTimeoutMs)]);
@@ -80,7 +80,7 @@ export class RegistryClient {
     const bytes = await read(response, maxDocumentBytes, reference);
     const actual = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
     const expected = wanted ?? response.headers.get('docker-content-digest') ?? actual;
-    // A registry may promise a digest of another kind for a tag; only SHA-256 is held against it.
+    // A registry may send a digest of another algorithm for a tag; only SHA-256 is verified.
     if (expected !== actual && isDigest(expected))
       throw new BootError(
         'DigestMismatch',
@@ -89,7 +89,7 @@ export class RegistryClient {
     return { digest: actual, mediaType: response.headers.get('content-type') ?? '', bytes };
   }
 
-  /** The bytes of a layer, unverified. The signal ends them, too. @throws BootError */
+  /** The data of a layer, not verified. The signal also ends the stream. @throws BootError */
   async blob(reference: ImageReference, digest: string, signal: AbortSignal): Promise<Readable> {
     const response = await this.#read({ reference, path: `blobs/${digest}`, signal });
     return response.body === null ? Readable.from([]) : Readable.fromWeb(response.body);
@@ -113,7 +113,7 @@ export class RegistryClient {
     throw errorOf(response.status, request);
   }
 
-  /** Follows to stores, which are told nothing that was meant for the registry. */
+  /** Follows redirects; other origins do not receive the authorization. */
   async #follow(start: URL, { reference, accept, signal }: RegistryRequest, authorization: string | undefined) {
     let url = start;
     for (let hops = 0; ; hops += 1) {
@@ -179,7 +179,7 @@ export class RegistryClient {
     return `${this.#insecure.has(registry) ? 'http' : 'https'}://${apiHostOf(registry)}`;
   }
 
-  /** Headers have to come in time; a body may take as long as it flows. */
+  /** The timeout applies to the headers, not to the body. */
   async #fetch(url: URL, init: RequestInit & { signal: AbortSignal }, reference: ImageReference): Promise<Response> {
     const { fetch = globalThis.fetch, fetchElsewhere = fetch } = this.#options;
     const timeout = new AbortController();

@@ -27,7 +27,7 @@ export class Credentials extends Masked {
   }
 }
 
-/** What `docker login` leaves in config.json: credentials by registry. Programs that keep them elsewhere are not called. */
+/** Credentials by registry from a Docker config.json. Credential helpers are not supported. */
 export class RegistryCredentials {
   readonly #path: string | undefined;
   #known: { mtimeMs: number; byRegistry: ReadonlyMap<string, Credentials> } | undefined;
@@ -36,7 +36,7 @@ export class RegistryCredentials {
     this.#path = path;
   }
 
-  /** @throws BootError when the file cannot be read. */
+  /** @throws BootError if the file cannot be read */
   async of(registry: string): Promise<Credentials | undefined> {
     if (this.#path === undefined) return undefined;
     try {
@@ -45,14 +45,14 @@ export class RegistryCredentials {
         this.#known = { mtimeMs, byRegistry: parseCredentials(await readFile(this.#path, 'utf8')) };
       return this.#known.byRegistry.get(registry);
     } catch (cause) {
-      // The text of the file holds passwords: what a parser says of it is not repeated.
+      // The message of the parser may quote passwords.
       const known = cause instanceof Error && 'code' in cause ? String(cause.code) : 'it is no docker config.json';
       throw new BootError('RegistryCredentialsUnreadable', `--registry-credentials-file: ${this.#path}: ${known}`);
     }
   }
 }
 
-/** @throws Error when it is no docker config.json. */
+/** @throws Error for any other file */
 export function parseCredentials(text: string): ReadonlyMap<string, Credentials> {
   const { auths = {} } = file.parse(JSON.parse(text));
   const entries = Object.entries(auths).flatMap(([name, { auth, username, password }]): [string, Credentials][] => {
@@ -63,5 +63,5 @@ export function parseCredentials(text: string): ReadonlyMap<string, Credentials>
   return new Map(entries);
 }
 
-/** Docker itself writes `https://index.docker.io/v1/`. */
+/** Docker writes `https://index.docker.io/v1/`. */
 const registryOf = (name: string): string => canonicalRegistry(name.replace(/^https?:\/\//, '').replace(/\/.*$/, ''));
