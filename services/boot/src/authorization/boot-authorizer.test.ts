@@ -95,7 +95,7 @@ test('a machine that waits too long gets 503 with Retry-After and causes no API 
   assert.deepEqual(
     [results.rejected[0]?.status, results.rejected[0]?.retryAfterSeconds],
     [503, 5],
-    'iPXE waits that long and asks again by itself',
+    'iPXE waits this long before it retries',
   );
   for (const { respond } of requests) respond();
   await all;
@@ -146,7 +146,7 @@ for (const [claimed, name] of [
   [false, 'older'],
   [true, 'younger'],
 ] as const) {
-  test(`of two Servers with one UUID the ${name} one is served${claimed ? ', as it has a claim' : ''}`, () => {
+  test(`the ${name} of two Servers with one UUID is served${claimed ? ', as it has a claim' : ''}`, () => {
     assert.equal(machinesOf(duplicates(claimed)).byUuid('0000-0').metadata.name, name);
   });
 }

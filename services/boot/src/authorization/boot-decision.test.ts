@@ -180,7 +180,7 @@ const localBoots: [string, Situation, RegExp][] = [
   ],
 ];
 for (const [title, situation, reason] of localBoots) {
-  test(`a server ${title} goes to its next boot device`, () => {
+  test(`a server ${title} boots from its next device`, () => {
     const { boot, reason: why } = decideBoot(serverIn(situation), bootIn(situation), now);
     assert.equal(boot, undefined);
     assert.match(why ?? '', reason);
@@ -198,7 +198,7 @@ for (const [title, situation] of started)
   });
 
 for (const powerState of ['Off', 'PoweringOff', 'Unknown', undefined]) {
-  test(`boot data are held back from a server that is to be off and is ${powerState}`, () => {
+  test(`boot data are denied to a server that should be off and is ${powerState}`, () => {
     const situation: Situation = { power: 'Off', ...(powerState === undefined ? {} : { powerState }) };
     const { boot, isHeld } = decideBoot(serverIn(situation), bootIn(situation), now);
     assert.deepEqual([boot, isHeld], [undefined, true]);

@@ -74,7 +74,7 @@ const bad: [string, () => Readable, string, RegExp][] = [
   ],
 ];
 for (const [title, comes, code, message] of bad) {
-  test(`of a source that sends ${title}, nothing is served and nothing is left`, async () => {
+  test(`a pull of a source that sends ${title} fails and leaves no file`, async () => {
     await using directory = await temporary();
     await using store = storeIn(directory.path);
     await assert.rejects(store.open(wantedOf(expectedBytes, comes).wanted), { code, message });

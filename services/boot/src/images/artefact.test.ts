@@ -48,7 +48,7 @@ const rows: Row[] = [
   ['what it has already', { ifNoneMatch: '"v0", "v1"' }, { status: 304, span: undefined }],
 ];
 for (const [title, request, expected] of rows) {
-  test(`a client that asks for ${title} gets ${expected.status}`, () => {
+  test(`a request for ${title} gets ${expected.status}`, () => {
     const plan = planOf({ ...all, ...request }, 100, '"v1"');
     assert.equal(plan.status, expected.status);
     assert.deepEqual(plan.span && [plan.span.first, plan.span.last], expected.span);
@@ -59,12 +59,12 @@ for (const [title, request, expected] of rows) {
 const signal = new AbortController().signal;
 
 const relayed: [string, Partial<ArtefactRequest>, string | null][] = [
-  ['one part is asked for as it is', { range: 'bytes=1-2' }, 'bytes=1-2'],
-  ['several parts are asked for as a whole', { range: 'bytes=0-,0-,0-' }, null],
-  ['the head is asked for as a whole', { method: 'HEAD', range: 'bytes=1-2' }, null],
+  ['a single range is passed on', { range: 'bytes=1-2' }, 'bytes=1-2'],
+  ['several ranges are requested as the whole file', { range: 'bytes=0-,0-,0-' }, null],
+  ['a HEAD request has no range', { method: 'HEAD', range: 'bytes=1-2' }, null],
 ];
 for (const [title, request, expected] of relayed) {
-  test(`of a file on another web server, ${title}`, async () => {
+  test(`a file on another web server: ${title}`, async () => {
     const requested: (string | null)[] = [];
     const artefact = urlArtefact(new URL('http://images.test/kernel'), async (_url, init) => {
       requested.push(new Headers(init?.headers).get('range'));

@@ -23,7 +23,7 @@ const possible: [LayerName[], readonly BootMethod[], BootMethod, LayerName[]][] 
   [['uki'], ['iPXE'], 'UefiHttp', ['uki']],
 ];
 for (const [layers, capable, method, loaded] of possible) {
-  test(`an image with ${layers.join(', ')} boots by ${method} where the server can do ${capable.join(', ')}`, () => {
+  test(`an image with ${layers.join(', ')} boots by ${method} on a server with ${capable.join(', ')}`, () => {
     const plan = planOf(imageWith(layers), { capable });
     assert.equal(plan.method, method);
     assert.deepEqual(
@@ -42,7 +42,7 @@ const impossible: [LayerName[], readonly BootMethod[], string, RegExp][] = [
   [['kernel', 'initrd'], ['UefiHttp'], 'NoBootMethod', /iPXE: the server does not offer it; UefiHttp: it lacks/],
 ];
 for (const [layers, capable, code, message] of impossible) {
-  test(`an image with ${layers.join(', ') || 'no layer'} is refused where the server can do ${capable.join(', ')}: ${code}`, () => {
+  test(`an image with ${layers.join(', ') || 'no layer'} is rejected on a server with ${capable.join(', ')}: ${code}`, () => {
     assert.throws(() => planOf(imageWith(layers), { capable }), { code, message });
   });
 }
@@ -55,7 +55,7 @@ const attemptRows: [LayerName[], number, BootMethod[]][] = [
   [['uki'], 1, ['UefiHttp']],
 ];
 for (const [layers, failedAttempts, methods] of attemptRows) {
-  test(`after ${failedAttempts} ways in vain an image with ${layers.join(', ')} has its turns by ${methods.join(', ')}`, () => {
+  test(`after ${failedAttempts} failed attempts the methods of an image with ${layers.join(', ')} are ${methods.join(', ')}`, () => {
     const plan = planOf(imageWith(layers), { failedAttempts });
     assert.deepEqual([plan.method, plan.methods], [methods[0], methods]);
   });
@@ -70,7 +70,7 @@ const offers: [string[] | undefined, readonly BootMethod[]][] = [
   [['None', 'Hdd'], []],
 ];
 for (const [bootTargets, capable] of offers) {
-  test(`a BMC that offers ${bootTargets?.join(', ') ?? 'what it does not say'} can boot by ${capable.join(', ') || 'no method'}`, () => {
+  test(`a BMC that offers ${bootTargets?.join(', ') ?? 'no list of targets'} can boot by ${capable.join(', ') || 'no method'}`, () => {
     // Only the fields that are looked at.
     const server = { status: bootTargets === undefined ? {} : { bootTargets } } as Server;
     const boot = { metadata: {} } as ServerBootConfiguration;
@@ -85,7 +85,7 @@ for (const [annotations, failedAttempts] of [
   [{ [cleanupAttemptAnnotation]: '3' }, 2],
   [{ [discoveryAttemptAnnotation]: 'many' }, 0],
 ] as const) {
-  test(`the turn of ${JSON.stringify(annotations)} is ${failedAttempts}`, () => {
+  test(`the annotations ${JSON.stringify(annotations)} mean ${failedAttempts} failed attempts`, () => {
     const boot = { metadata: { annotations } } as unknown as ServerBootConfiguration;
     assert.equal(wayOf(boot, undefined).failedAttempts, failedAttempts);
   });

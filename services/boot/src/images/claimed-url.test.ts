@@ -43,7 +43,7 @@ const failures: readonly [title: string, respond: (url: string) => Response, cau
   ['redirects without end', () => leadingTo('/again'), /redirects more than 5 times/],
 ];
 for (const [title, respond, cause] of failures) {
-  test(`${title} is told in the same words as every other failure, and the log has the cause`, async () => {
+  test(`${title} has the same message as every other failure, with the cause for the log`, async () => {
     const { requested, artefact } = artefactOf(respond);
     const request = { method: 'GET', range: undefined, ifRange: undefined, ifNoneMatch: undefined, signal } as const;
     for (const attempt of [() => artefact.check(signal), () => artefact.deliver(request)])

@@ -78,7 +78,7 @@ test('a name is resolved once, and the checked address is used', async () => {
 });
 
 for (const host of ['127.0.0.1', '127.1', '0x7f000001', '[::ffff:127.0.0.1]']) {
-  test(`${host} is refused as an address that is not looked up`, async () => {
+  test(`${host} is refused as a literal address`, async () => {
     using server = await openServer();
     await using guarded = guardedFetch(loopback, () => assert.fail('it was looked up'));
     assert.match(await causeOf(guarded.fetch(`http://${host}:${server.port}/`)), /refuses$/);

@@ -61,7 +61,7 @@ for (const [reference, kernel, initrd] of directories) {
 }
 
 for (const reference of ['', undefined, 'Constructor', 'file://host/path/', 'ftp://host/os/', '../os', 'os@latest']) {
-  test(`the reference ${JSON.stringify(reference)} is refused with the forms that are understood`, async () => {
+  test(`the reference ${JSON.stringify(reference)} is rejected with the accepted forms`, async () => {
     await assert.rejects(imagesFrom().resolve(reference), {
       code: 'ImageNotUnderstood',
       message: /registry\.example\/org\/os:1, and http\(s\):\/\/host\/directory\/ or file:\/\/\/directory\//,
@@ -106,7 +106,7 @@ const origins: readonly [reference: string, origins: string[] | undefined, isAll
   ['http://127.0.0.1/os/', ['http://images.test'], false],
 ];
 for (const [reference, allowed, isAllowed] of origins) {
-  test(`${reference} is ${isAllowed ? 'an image' : 'refused'} where ${allowed?.join() || 'no origin'} is allowed`, async () => {
+  test(`${reference} is ${isAllowed ? 'accepted' : 'rejected'} if ${allowed?.join() || 'no origin'} is allowed`, async () => {
     const byUrl = allowed && allowing(...allowed);
     const resolved = new BootImages({ mapFile: undefined, byUrl, clock: createClock() }).resolve(reference);
     if (isAllowed) await resolved;
@@ -163,7 +163,7 @@ const badMaps: [string, RegExp][] = [
   ['os: {kernel: k, initrd: i, cmdline: "a\\nshell"}', /os\.cmdline: must be one line/],
 ];
 for (const [text, message] of badMaps) {
-  test(`the image map ${text} is refused by name`, () => assert.throws(() => parseImageMap(text), message));
+  test(`the image map ${text} is rejected with the entry`, () => assert.throws(() => parseImageMap(text), message));
 }
 
 test('a changed map is reloaded', async () => {

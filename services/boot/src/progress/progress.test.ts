@@ -67,7 +67,7 @@ const rows: [string, ServerBootConfiguration, [BootStep['name'], number][], stri
   ['a machine that some other service boots', bootOf(''), [], undefined],
 ];
 for (const [title, boot, seen, expected] of rows) {
-  test(`of ${title}, ${expected ?? 'nothing more'} is awaited`, () => {
+  test(`the next step of ${title} is ${expected ?? 'none'}`, () => {
     const steps = seen.map(([name, minute]) => ({ name, time: at(minute) }));
     const awaited = awaitedOf(boot, steps, defaults);
     const dueInMs = awaited && awaited.since + awaited.withinMs - poweredOnAt;

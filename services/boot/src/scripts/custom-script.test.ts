@@ -31,7 +31,7 @@ const rows: readonly [title: string, config: IPXEBootConfig | undefined, gives: 
   ['none', undefined, false],
 ];
 for (const [title, object, gives] of rows)
-  test(`${title} ${gives ? 'gives' : 'gives no'} script`, () => assert.equal(givesScript(object, boot), gives));
+  test(`${title} ${gives ? 'has a' : 'has no'} custom script`, () => assert.equal(givesScript(object, boot), gives));
 
 for (const text of ['#!ipxe\nshell\n', '#!ipxe \r\nshell', '#!ipxe'])
   test(`${JSON.stringify(text)} is a script`, () => assert.equal(scriptIn(Buffer.from(text), 's'), text));
@@ -43,7 +43,7 @@ for (const [title, text, message] of [
   ['something like it', '#!ipxed\n', /expected #!ipxe/],
   ['64 KiB and a byte', `#!ipxe\n${'#'.repeat(65_530)}`, /has 65537 bytes; expected 65536 at most/],
 ] as const)
-  test(`${title} is refused without being quoted`, () =>
+  test(`${title} is rejected without a quote`, () =>
     assert.throws(
       () => scriptIn(Buffer.from(text), 's'),
       (error: Error & { code?: string }) =>

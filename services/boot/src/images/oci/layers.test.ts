@@ -32,7 +32,7 @@ const picks: [string, object[], string, string | RegExp][] = [
   ['none of an empty index', [], 'amd64', /no architecture that it names/],
 ];
 for (const [title, manifests, architecture, expected] of picks) {
-  test(`of an index, a server takes ${title}`, () => {
+  test(`the entry of an index for a server is ${title}`, () => {
     const document = documentOf({ manifests });
     if (typeof expected === 'string') assert.equal(pickOf(document, architecture, 'os').digest, digestOf(expected));
     else assert.throws(() => pickOf(document, architecture, 'os'), { code: 'ArchitectureMissing', message: expected });
@@ -56,7 +56,7 @@ for (const [title, document, expected] of indexes) {
 
 for (const [layer, types] of Object.entries(mediaTypes)) {
   for (const mediaType of types) {
-    test(`${mediaType} is a ${layer}; of several the last counts`, () => {
+    test(`${mediaType} is a ${layer}, and the last of several counts`, () => {
       const layers = [entry('a', { mediaType }), entry('b', { mediaType }), entry('c', { mediaType: 'text/plain' })];
       assert.deepEqual(layersOf(documentOf({ layers }), 'os'), {
         [layer]: { mediaType, digest: digestOf('b'), size: 1 },
@@ -74,6 +74,6 @@ const malformed: [string, unknown][] = [
   ['a manifest of the first version', { schemaVersion: 1, fsLayers: [] }],
 ];
 for (const [title, content] of malformed) {
-  test(`a manifest that is ${title} is refused`, () =>
+  test(`a manifest that is ${title} is rejected`, () =>
     assert.throws(() => layersOf(documentOf(content), 'os'), { code: 'ImageMalformed' }));
 }

@@ -166,7 +166,7 @@ const errorRows: [string, (response: ServerResponse, name: string) => unknown, s
   ['a manifest without end', (response) => response.end(Buffer.alloc(5_000_000)), 'ImageMalformed', /more than/],
 ];
 for (const [title, respond, code, message] of errorRows) {
-  test(`a registry that answers ${title} is told apart: ${code}`, async () => {
+  test(`the error for a registry that sends ${title} is ${code}`, async () => {
     using registry = await host((_request, response, name) => respond(response, name));
     await assert.rejects(clientFor(registry.name).document(at(registry.name), undefined, signal), { code, message });
   });
@@ -228,5 +228,5 @@ const challenges: [string | null, unknown][] = [
   ],
 ];
 for (const [header, expected] of challenges) {
-  test(`the challenge ${header} is understood`, () => assert.deepEqual(parseChallenge(header), expected));
+  test(`the challenge ${header} is parsed`, () => assert.deepEqual(parseChallenge(header), expected));
 }
