@@ -28,11 +28,11 @@ for (const [what, lines] of [
     ['interface=eth1', 'interface=vlan.7', 'except-interface=lo', 'port=0'],
   ],
   ['gives addresses of its ranges', ['dhcp-range=set:range-0,192.0.2.100,192.0.2.199,255.255.255.0,3600']],
-  ['names a router where there is one', ['dhcp-option=tag:range-0,option:router,192.0.2.1']],
-  ['never names itself as router', ['dhcp-option=tag:range-1,option:router']],
-  ['names the servers of names', ['dhcp-option=option:dns-server,192.0.2.53,192.0.2.54']],
-  ['has room for every address of its ranges', ['dhcp-lease-max=111']],
-  ['leaves strangers alone', ['dhcp-ignore=tag:!ours', 'dhcp-mac=set:ours,3c:ec:ef:*:*:*']],
+  ['sends the router of a range', ['dhcp-option=tag:range-0,option:router,192.0.2.1']],
+  ['never sends its own address as router', ['dhcp-option=tag:range-1,option:router']],
+  ['sends the name servers', ['dhcp-option=option:dns-server,192.0.2.53,192.0.2.54']],
+  ['allows a lease for each address of its ranges', ['dhcp-lease-max=111']],
+  ['ignores unknown machines', ['dhcp-ignore=tag:!ours', 'dhcp-mac=set:ours,3c:ec:ef:*:*:*']],
   [
     'sends firmware with PXE to iPXE by TFTP',
     [
@@ -43,7 +43,7 @@ for (const [what, lines] of [
   ],
   ['sends iPXE to the boot service', ['dhcp-boot=tag:ipxe,http://192.0.2.1:8082/ipxe/']],
   [
-    'calls itself HTTPClient to firmware that boots by HTTP',
+    'sends the vendor class HTTPClient to firmware that boots by HTTP',
     [
       'dhcp-option-force=tag:http,tag:!ipxe,option:vendor-class,HTTPClient',
       'dhcp-option=tag:http-x64,tag:http,tag:!ipxe,option:bootfile-name,http://192.0.2.1:8082/ipxe.efi',

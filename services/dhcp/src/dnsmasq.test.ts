@@ -163,16 +163,16 @@ test('the error names a missing program and quotes one that rejects its configur
 });
 
 const didNotStart: Record<string, SpawnProcess> = {
-  'is told of later': (_, args, options) => spawn('/nonexistent/sh', args, options),
-  'leaves no pipes, as without file descriptors': (_, args, options) =>
+  'fails asynchronously': (_, args, options) => spawn('/nonexistent/sh', args, options),
+  'has no pipes, as without file descriptors': (_, args, options) =>
     Object.assign(spawn('/nonexistent/sh', args, options), { stderr: undefined, stdin: undefined }),
-  'is thrown': () => {
+  throws: () => {
     throw Object.assign(new Error('spawn E2BIG'), { code: 'E2BIG' });
   },
 };
 
 for (const [what, fails] of Object.entries(didNotStart)) {
-  test(`a failed start is retried: what ${what}`, async () => {
+  test(`a failed start is retried: spawn ${what}`, async () => {
     await using fixture = new DnsmasqFixture();
     const lines = observedLog();
     let starts = 0;
@@ -189,14 +189,14 @@ for (const [what, fails] of Object.entries(didNotStart)) {
     const failure = lines.next(/dnsmasq could not be started.*/);
     const third = fixture.next();
     socket.write('end');
-    assert.match(await failure, /"againInMs":2000/, 'with growing pauses');
+    assert.match(await failure, /"againInMs":2000/, 'with backoff');
     await third;
     assert.equal(starts, 3);
     await (await dnsmasq)[Symbol.asyncDispose]();
     assert.deepEqual(listening.slice(0, 2), [true, false]);
   });
 
-  test(`a failed first start does not block the caller: what ${what}`, async () => {
+  test(`a failed first start does not block the caller: spawn ${what}`, async () => {
     await using fixture = new DnsmasqFixture();
     let starts = 0;
     const first: SpawnProcess = (program, args, options) => {

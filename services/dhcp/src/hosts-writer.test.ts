@@ -82,7 +82,7 @@ class HostsFixture implements AsyncDisposable {
   #put<T extends KubeObject>(store: Store<T>, named: ObjectMeta, fields: object): void {
     this.#version += 1;
     const metadata = { ...named, resourceVersion: String(this.#version) };
-    // Only the fields that are looked at.
+    // Only the fields that are read.
     store.upsertIfNewer({ apiVersion: 'v1', kind: 'Any', metadata, ...fields } as unknown as T);
   }
 }

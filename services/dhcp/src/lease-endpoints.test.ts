@@ -127,12 +127,12 @@ const last = add('02:00:00:00:00:0f', '10.0.0.99');
 const lastWritten = 'POST mac-02000000000f 02:00:00:00:00:0f 10.0.0.99';
 
 for (const [what, event] of [
-  ['a lease that ends deletes nothing', { ...add(one, '10.0.0.1'), event: 'del' }],
-  ['a lease on another network is none of a device to manage', add(one, '192.0.2.1')],
-  ['a device that the MAC prefix database lacks is none to manage', add('06:00:00:00:00:01', '10.0.0.1')],
-  ['an Endpoint that has the address already is left alone', add('02:00:00:00:00:0a', '10.0.0.10')],
-  ['an Endpoint that is being deleted is left alone', add('02:00:00:00:00:0b', '10.0.0.11')],
-  ['a BMC that has its address inline gets no Endpoint', add('02:00:00:00:00:0c', '10.0.0.12')],
+  ['an ended lease deletes no Endpoint', { ...add(one, '10.0.0.1'), event: 'del' }],
+  ['a lease on another network creates no Endpoint', add(one, '192.0.2.1')],
+  ['a device with an unknown MAC prefix gets no Endpoint', add('06:00:00:00:00:01', '10.0.0.1')],
+  ['an Endpoint with the same address is not written', add('02:00:00:00:00:0a', '10.0.0.10')],
+  ['an Endpoint that is being deleted is not written', add('02:00:00:00:00:0b', '10.0.0.11')],
+  ['a BMC with an inline address gets no Endpoint', add('02:00:00:00:00:0c', '10.0.0.12')],
 ] as const) {
   test(what, async () => {
     const inline = { access: { macAddress: '02-00-00-00-00-0C', ip: '10.0.0.1' } };
@@ -144,7 +144,7 @@ for (const [what, event] of [
         endpoint('there', '0200.0000.000A', '10.0.0.10'),
         { ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
       ],
-      // Only the fields that are looked at.
+      // Only the fields that are read.
       bmcs: [{ apiVersion, kind: 'BMC', metadata: metadataOf('inline', '00'), spec: inline } as unknown as BMC],
     });
   });

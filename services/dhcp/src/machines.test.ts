@@ -12,7 +12,7 @@ function fill<T extends KubeObject>(store: Store<T>, objects: readonly { name: s
   for (const { name, ...fields } of objects) {
     const { namespace, ...rest } = fields;
     const metadata = { name, uid: `uid-${name}`, resourceVersion: '1', ...(namespace === 'default' && { namespace }) };
-    // Only the fields that are looked at.
+    // Only the fields that are read.
     store.upsertIfNewer({ apiVersion: 'v1', kind: 'Any', metadata, ...rest } as unknown as T);
   }
 }
@@ -64,7 +64,7 @@ function cachesOf({ servers = [], reports = [], endpoints = [], boots = [] }: Fl
   return caches;
 }
 
-/** The same objects in caches that are filed anew. */
+/** The same objects in new caches. */
 function copyOf(caches: ReturnType<typeof machineStores>): MachineCaches {
   const copy = machineStores();
   for (const kind of ['servers', 'inventories', 'endpoints', 'bootConfigurations'] as const)
@@ -85,14 +85,14 @@ const seen = (fleet: Fleet): Record<string, string | undefined> => seenIn(caches
 const prepared = { boots: [{ name: 'boot', server: 'one' }] };
 
 for (const [what, fleet, expected] of [
-  ['nobody is known in an empty cluster', {}, {}],
+  ['an empty cluster has no known machine', {}, {}],
   [
     'an Endpoint is known in any notation',
     { endpoints: [{ name: 'a', mac: '02-00-00-00-00-01' }] },
     { [mac(1)]: undefined },
   ],
   [
-    'a server is known by each of its cards',
+    'a server is known by each of its network cards',
     { servers: [{ name: 'one', macs: [mac(1), mac(2).toUpperCase()] }] },
     {
       [mac(1)]: undefined,
@@ -100,30 +100,30 @@ for (const [what, fleet, expected] of [
     },
   ],
   [
-    'a card that only the report knows is one, too',
+    'a network card that is only in the report is known',
     {
       servers: [{ name: 'one', macs: [] }],
       reports: [{ name: 'one', macs: [mac(3)] }],
     },
     { [mac(3)]: undefined },
   ],
-  ['a report without its server says nothing', { reports: [{ name: 'gone', macs: [mac(3)] }] }, {}],
+  ['a report without its server is ignored', { reports: [{ name: 'gone', macs: [mac(3)] }] }, {}],
   [
-    'what is no Ethernet address is left out',
+    'text that is no Ethernet address is left out',
     {
       servers: [{ name: 'one', macs: ['', 'x', '02:00:00:00:00:01\nport=53', `${mac(1)},ignore`] }],
     },
     {},
   ],
   [
-    'a server is led to the boot it refers to',
+    'a server gets the boot that it refers to',
     { ...prepared, servers: [{ name: 'one', macs: [mac(1)], boot: 'boot' }] },
     {
       [mac(1)]: 'boot',
     },
   ],
   [
-    'a boot without a UKI leads nowhere',
+    'a boot without a UKI has no boot file',
     {
       servers: [{ name: 'one', macs: [mac(1)], boot: 'boot' }],
       boots: [{ name: 'boot', server: 'one', method: 'Ipxe' }],
@@ -131,7 +131,7 @@ for (const [what, fleet, expected] of [
     { [mac(1)]: undefined },
   ],
   [
-    'a boot that is not prepared leads nowhere',
+    'a boot that is not prepared has no boot file',
     {
       servers: [{ name: 'one', macs: [mac(1)], boot: 'boot' }],
       boots: [{ name: 'boot', server: 'one', state: 'Pending' }],
@@ -139,7 +139,7 @@ for (const [what, fleet, expected] of [
     { [mac(1)]: undefined },
   ],
   [
-    "another server's boot leads nowhere",
+    "another server's boot is ignored",
     {
       servers: [{ name: 'two', macs: [mac(1)], boot: 'boot' }],
       ...prepared,
@@ -147,7 +147,7 @@ for (const [what, fleet, expected] of [
     { [mac(1)]: undefined },
   ],
   [
-    'in a maintenance its own boot counts',
+    'a server in Maintenance gets the boot of the maintenance',
     {
       servers: [{ name: 'one', macs: [mac(1)], boot: 'boot', maintenanceBoot: 'repair', state: 'Maintenance' }],
       boots: [...prepared.boots, { name: 'repair', server: 'one' }],
@@ -155,7 +155,7 @@ for (const [what, fleet, expected] of [
     { [mac(1)]: 'repair' },
   ],
   [
-    'of two servers with one address none has orders there',
+    'two servers with one address get no boot file for it',
     {
       ...prepared,
       servers: [
@@ -218,7 +218,7 @@ for (let seed = 1; seed <= 20; seed += 1) {
             if (known !== undefined) caches[kind].removeByUid(keyOf(metadata), known.metadata.uid);
             continue;
           }
-          // What was deleted comes back as another one.
+          // A deleted object is recreated.
           const made = {
             ...metadata,
             uid: known?.metadata.uid ?? `${uid}-${version}`,

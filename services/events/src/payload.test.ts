@@ -70,7 +70,7 @@ for (const [MetricValue, expected] of values) {
     assert.equal(readingOf({ MetricId: 'x', MetricValue })?.value, expected));
 }
 
-test('a reading says its kind and unit, or its kind is guessed and its unit left empty', () => {
+test('a reading without a type gets one by its ID, and one without a unit an empty one', () => {
   assert.deepEqual(
     readingOf({ MetricId: 'Fan', MetricProperty: '/p', MetricValue: 1, MetricValueKind: 'Speed', Units: 'RPM' }),
     {

@@ -31,7 +31,7 @@ const bootOf = (index: number): ServerBootConfiguration => ({
   status: { state: 'Ready' },
 });
 
-/** A hall of machines that ask at once, and an API server that answers when it is told to. */
+/** Many machines with requests at the same time, and an API server whose responses the test releases. */
 function startBurst(count: number, { withBoot = true } = {}) {
   const [servers, bootConfigurations] = [new Store<Server>(), new Store<ServerBootConfiguration>()];
   const known = Array.from({ length: count }, (_, index) => serverOf(index));
@@ -46,8 +46,8 @@ function startBurst(count: number, { withBoot = true } = {}) {
     });
   const clock = fakeClock();
   const machines = new BootAuthorizer({
-    client: { find: find as KubeClient['find'] }, // objects of the kinds that are asked for here
-    tokens: {} as BootTokens, // nobody comes with a token
+    client: { find: find as KubeClient['find'] }, // returns objects of the requested kinds
+    tokens: {} as BootTokens, // no request has a token
     servers,
     bootConfigurations,
     unknownMachines: new UnknownMachines(),
@@ -124,7 +124,7 @@ const duplicates = (claimed: boolean): [older: Server, younger: Server] => {
   return [older, younger];
 };
 
-/** A boot service that knows of these Servers; the API server tells the same of them, or what is said. */
+/** A boot service with these Servers in its cache; the API server returns the same, or the given ones. */
 function machinesOf(servers: readonly Server[], live: readonly Server[] = servers): BootAuthorizer {
   const [store, bootConfigurations] = [new Store<Server>(), new Store<ServerBootConfiguration>()];
   store.addIndexes({ uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] });
@@ -133,8 +133,8 @@ function machinesOf(servers: readonly Server[], live: readonly Server[] = server
   const find = async (kind: Kind, { name }: { name: string }) =>
     kind.kind === Server.kind ? live.find(({ metadata }) => metadata.name === name) : boots.at(-1);
   return new BootAuthorizer({
-    client: { find: find as KubeClient['find'] }, // objects of the kinds that are asked for here
-    tokens: { find: async () => boots.at(-1) } as Pick<BootTokens, 'find'> as BootTokens, // nothing else is asked of it
+    client: { find: find as KubeClient['find'] }, // returns objects of the requested kinds
+    tokens: { find: async () => boots.at(-1) } as Pick<BootTokens, 'find'> as BootTokens, // only this method is called
     servers: store,
     bootConfigurations,
     unknownMachines: new UnknownMachines(),

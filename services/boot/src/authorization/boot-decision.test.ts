@@ -94,7 +94,7 @@ const boots: [string, Situation][] = [
     { state: 'Discovery', annotations: internal, serverAnnotations: { 'metal.ironcore.dev/operation': 'ignore' } },
   ],
   ['claimed and not yet installed', { claimUid: 'c1' }],
-  ['claimed anew after another claim was installed', { claimUid: 'c2', provisionedClaimUID: 'c1' }],
+  ['with another claim than the installed one', { claimUid: 'c2', provisionedClaimUID: 'c1' }],
   ['whose ignition was delivered a moment ago', { claimUid: 'c1', seen: { IgnitionDataFetched: minutesAgo(2) } }],
   [
     'in discovery that was reset late',
@@ -188,9 +188,9 @@ for (const [title, situation, reason] of localBoots) {
 }
 
 const started: [string, Situation][] = [
-  ['that the operator is asked to start', { power: 'On', powerState: 'Off' }],
-  ['that somebody started', { power: 'Off', powerState: 'On' }],
-  ['that somebody is starting', { power: 'Off', powerState: 'PoweringOn' }],
+  ['with spec.power On', { power: 'On', powerState: 'Off' }],
+  ['that was started by hand', { power: 'Off', powerState: 'On' }],
+  ['that is being started by hand', { power: 'Off', powerState: 'PoweringOn' }],
 ];
 for (const [title, situation] of started)
   test(`a server ${title} boots from the network`, () => {
@@ -198,7 +198,7 @@ for (const [title, situation] of started)
   });
 
 for (const powerState of ['Off', 'PoweringOff', 'Unknown', undefined]) {
-  test(`boot data are denied to a server that should be off and is ${powerState}`, () => {
+  test(`boot data are denied to a server without spec.power On that is ${powerState}`, () => {
     const situation: Situation = { power: 'Off', ...(powerState === undefined ? {} : { powerState }) };
     const { boot, isHeld } = decideBoot(serverIn(situation), bootIn(situation), now);
     assert.deepEqual([boot, isHeld], [undefined, true]);

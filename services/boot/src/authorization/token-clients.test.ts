@@ -16,7 +16,7 @@ function bootWith(clients: TokenClients, bootUid = 'boot') {
 
 test('a boot is bound to its first client, and another one is denied its files and its script', () => {
   const boot = bootWith(new TokenClients(fakeClock()));
-  assert.equal(boot.script(outsider), undefined, 'a script alone makes nobody the client');
+  assert.equal(boot.script(outsider), undefined, 'a script request does not bind the boot');
   assert.equal(boot.loads('firmware', second), undefined);
   assert.equal(boot.loads('firmware', second), undefined, 'kernel, then initrd');
   assert.deepEqual([boot.loads('firmware', outsider), boot.script(outsider)], [second, second]);

@@ -14,13 +14,13 @@ const rows: readonly [title: string, report: string, document: string, expected:
     'line 6 column 7: unknown key (passwd.users.0)',
   ],
   [
-    'several mistakes',
+    'several errors',
     'error at $.systemd.units.0.name, line 5 col 13: invalid systemd unit extension\nwarning at $.systemd.units.1.contents, line 11 col 17: unit "tenant.service" is enabled, but has no install section so enable does nothing\nError translating config: config generated was invalid\n',
     '',
     'line 5 column 13: invalid systemd unit extension (systemd.units.0.name); line 11 column 17: unit … is enabled, but has no install section so enable does nothing (systemd.units.1.contents)',
   ],
   [
-    'more mistakes than fit',
+    'more errors than are shown',
     Array.from({ length: 5 }, (_, index) => `error at $.storage.files.${index}, line ${index + 4} col 7: bad`).join(
       '\n',
     ),
@@ -28,7 +28,7 @@ const rows: readonly [title: string, report: string, document: string, expected:
     'line 4 column 7: bad (storage.files.0); line 5 column 7: bad (storage.files.1); line 6 column 7: bad (storage.files.2); and more',
   ],
   [
-    'text for a number: its column is looked up',
+    'text for a number: the column is determined',
     'Error translating config: yaml: unmarshal errors:\n  line 6: cannot unmarshal !!str `hunter2...` into int\n',
     yaml('storage:', '  files:', '    - path: /a', '      mode: hunter2hunter2'),
     'line 6 column 13: expected a number, found text',
@@ -40,31 +40,31 @@ const rows: readonly [title: string, report: string, document: string, expected:
     'line 5 column 13: expected text, found a list',
   ],
   [
-    'a text that has quotation marks of its own, over two lines',
+    'a text with quotation marks, over two lines',
     'Error translating config: yaml: unmarshal errors:\n  line 6: cannot unmarshal !!str `x`\nhunter2` into int\n',
     yaml('storage:', '  files:', '    - path: /a', '      mode: "x`\\nhunter2"'),
     'butane refuses it for a reason that may quote it; see butane --strict --raw',
   ],
   [
-    'a key that is there twice',
+    'a duplicate key',
     'Error translating config: Error unmarshaling yaml: yaml: unmarshal errors:\n  line 4: mapping key "hunter2" already defined at line 3\n',
     yaml('hunter2: 1', 'hunter2: 2'),
     'line 4 column 1: a key that line 3 has already',
   ],
   [
-    'what is no YAML: the place is that of our own parser',
+    'invalid YAML: the position is that of our parser',
     'Error translating config: Error unmarshaling yaml: yaml: line 5: found character that cannot start any token\n',
     yaml('passwd:', '  users:', '\t- name: hunter2'),
     'line 5 column 1: no YAML: found character that cannot start any token',
   ],
   [
-    'an anchor that there is not',
+    'an undefined anchor',
     "Error translating config: Error unmarshaling yaml: yaml: unknown anchor 'hunter2' referenced\n",
     yaml('passwd: *hunter2'),
     'line 3 column 9: no YAML: unknown anchor … referenced',
   ],
   [
-    'a mistake that butane sees in the collection above it',
+    'an error that butane reports for the collection above it',
     'Error translating config: Error unmarshaling yaml: yaml: line 3: did not find expected key\n',
     yaml('passwd:', '  users:', '    - name: a', '   groups: hunter2'),
     'line 6 column 1: no YAML: did not find expected key',
@@ -76,13 +76,13 @@ const rows: readonly [title: string, report: string, document: string, expected:
     'line 1 column 1: expected variant: fcos',
   ],
   [
-    'a version that is none',
+    'an invalid version',
     'Error translating config: error parsing version; must be a valid semver\n',
     'variant: fcos\nversion: hunter2\n',
     'line 2 column 10: expected version: 1.6.0',
   ],
   [
-    'a variant that there is not',
+    'an unknown variant',
     'Error translating config: No translator exists for variant hunter2 with version 1.0.0\n',
     'variant: hunter2\nversion: 1.0.0\n',
     'line 2 column 10: butane does not know this variant in this version',
@@ -105,16 +105,16 @@ const unmarshalErrors = (lines: readonly number[]): string =>
   `Error translating config: yaml: unmarshal errors:\n${lines.map((line) => `  line ${line}: cannot unmarshal !!str \`x\` into int\n`).join('')}`;
 const oneLine = `{"variant": "fcos", "storage": {"files": [${'{"mode": "x"}, '.repeat(60_000)}]}}`;
 
-/** Documents of 900 kB and what butane says of them. */
+/** Documents of 900 kB, and the reports of butane. */
 const worst: readonly [title: string, report: string, document: string, expected: RegExp][] = [
   [
-    '31,000 mistakes',
+    '31,000 errors',
     unmarshalErrors(tooMany),
     bad,
     /^(line \d+ column 13: expected a number, found text; ){3}and more$/,
   ],
   [
-    'very many anchors, and one that there is not',
+    'very many anchors, and an undefined one',
     "Error translating config: Error unmarshaling yaml: yaml: unknown anchor 'lost' referenced\n",
     yaml(...anchors, 'passwd: *lost', ...anchors.map((line) => line.replace('k', 'l').replace('&', '*'))),
     /^line 60003 column 9: no YAML: unknown anchor … referenced$/,
@@ -126,7 +126,7 @@ const worst: readonly [title: string, report: string, document: string, expected
     /^(line 1 \(the column could not be determined\): expected a number, found text; ){3}and more$/,
   ],
   [
-    'a mistake in its last line',
+    'an error in its last line',
     'Error translating config: Error unmarshaling yaml: yaml: line 62004: did not find expected key\n',
     bad,
     /^near line 62004: no YAML: did not find expected key$/,

@@ -152,13 +152,13 @@ test('after a restart existing files are verified once and used, and partial one
   }
   await writeFile(join(directory.path, fileOf(damaged)), randomBytes(300));
   await writeFile(join(directory.path, `.partial-${'0'.repeat(64)}-1`), 'half');
-  await writeFile(join(directory.path, 'of-somebody-else'), 'stays');
+  await writeFile(join(directory.path, 'other-file'), 'stays');
   await using after = storeIn(directory.path);
   const [one, other] = [wantedOf(whole), wantedOf(damaged)];
   assert.deepEqual(await bytesOf(after, one.wanted), whole);
   assert.deepEqual(await bytesOf(after, other.wanted), damaged);
   assert.deepEqual([one.pulls.count, other.pulls.count], [0, 1]);
-  assert.deepEqual(await directory.names(), [fileOf(whole), fileOf(damaged), 'of-somebody-else'].toSorted());
+  assert.deepEqual(await directory.names(), [fileOf(whole), fileOf(damaged), 'other-file'].toSorted());
 });
 
 test('an aborted request does not end the pull of the others', async () => {
@@ -170,7 +170,7 @@ test('an aborted request does not end the pull of the others', async () => {
   const leaving = new AbortController();
   const left = store.hold(wanted, leaving.signal);
   const stays = store.hold(wanted);
-  leaving.abort(new Error('the client is gone'));
+  leaving.abort(new Error('the client closed the connection'));
   await assert.rejects(left, /the client is gone/);
   source.push(bytes);
   source.push(null);

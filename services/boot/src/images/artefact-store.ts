@@ -164,7 +164,10 @@ export class ArtefactStore implements AsyncDisposable {
       verified.requireExpected();
       return true;
     } catch {
-      this.#options.log.warn({ artefact: name, digest }, 'a kept boot artefact is damaged or gone; pulling it again');
+      this.#options.log.warn(
+        { artefact: name, digest },
+        'a stored boot artefact is damaged or missing; pulling it again',
+      );
       this.#kept.delete(digest);
       await rm(path, { force: true });
       return false;

@@ -71,7 +71,7 @@ const offers: [string[] | undefined, readonly BootMethod[]][] = [
 ];
 for (const [bootTargets, capable] of offers) {
   test(`a BMC that offers ${bootTargets?.join(', ') ?? 'no list of targets'} can boot by ${capable.join(', ') || 'no method'}`, () => {
-    // Only the fields that are looked at.
+    // Only the fields that are read.
     const server = { status: bootTargets === undefined ? {} : { bootTargets } } as Server;
     const boot = { metadata: {} } as ServerBootConfiguration;
     assert.deepEqual(wayOf(boot, server).capable, capable);

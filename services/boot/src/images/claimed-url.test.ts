@@ -9,7 +9,7 @@ import { guardedFetch } from './guarded-fetch.ts';
 const signal = new AbortController().signal;
 const url = new URL('https://images.test/os/vmlinuz');
 
-/** A server that answers as the function says. */
+/** A server with this handler. */
 function artefactOf(respond: (url: string) => Response | Promise<Response>) {
   const requested: string[] = [];
   const artefact = claimedArtefact(url, async (input, init) => {
@@ -60,7 +60,7 @@ for (const [title, respond, cause] of failures) {
     assert.deepEqual(
       requested.filter((each) => !each.startsWith('https://images.test/')),
       [],
-      'nobody else was asked',
+      'no other server received a request',
     );
   });
 }

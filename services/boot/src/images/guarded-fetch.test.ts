@@ -27,7 +27,7 @@ async function openServer() {
   };
 }
 
-/** A name server that says these addresses, one answer after the other. */
+/** A resolver that returns these addresses, one result after the other. */
 const resolverOf = (...answers: string[][]): NonNullable<Parameters<typeof guardedFetch>[1]> => {
   let at = 0;
   return (_hostname, _options, callback) => {
@@ -80,7 +80,7 @@ test('a name is resolved once, and the checked address is used', async () => {
 for (const host of ['127.0.0.1', '127.1', '0x7f000001', '[::ffff:127.0.0.1]']) {
   test(`${host} is refused as a literal address`, async () => {
     using server = await openServer();
-    await using guarded = guardedFetch(loopback, () => assert.fail('it was looked up'));
+    await using guarded = guardedFetch(loopback, () => assert.fail('it was resolved'));
     assert.match(await causeOf(guarded.fetch(`http://${host}:${server.port}/`)), /refuses$/);
     assert.equal(server.requestCount(), 0);
   });

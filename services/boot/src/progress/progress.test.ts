@@ -34,8 +34,8 @@ const rows: [string, ServerBootConfiguration, [BootStep['name'], number][], stri
   ['a machine that was powered on', discovery, [], 'script by minute 15'],
   ['a machine that was seen at DHCP', discovery, [['dhcp', 2]], 'script by minute 17'],
   ['a machine with its script', discovery, [['script', 3]], 'kernel by minute 8'],
-  ['a machine whose script somebody wrote', scripted, [['dhcp', 2]], 'script by minute 17'],
-  ['a machine with a script that somebody wrote', scripted, [['script', 3]], 'ignition by minute 18'],
+  ['a machine with a custom script', scripted, [['dhcp', 2]], 'script by minute 17'],
+  ['a machine that loaded a custom script', scripted, [['script', 3]], 'ignition by minute 18'],
   [
     'a machine with its kernel',
     discovery,

@@ -38,7 +38,7 @@ function startFixture() {
   let stored = wanted;
   let isWatched = true;
   bootConfigurations.upsertIfNewer(stored);
-  /** By anybody. Told as a watch tells it, unless that is late. */
+  /** A write of any client. Delivered to the cache, unless the watch is late. */
   const write = (change: Pick<Partial<ServerBootConfiguration>, 'spec' | 'status'>): void => {
     const { generation = 1, resourceVersion } = stored.metadata;
     const versions = {
@@ -51,11 +51,11 @@ function startFixture() {
   const writes: { at: number; state: string | undefined; message: string | undefined }[] = [];
   const apply = async (_kind: unknown, { metadata, status }: ServerBootConfiguration): Promise<void> => {
     if (metadata.resourceVersion !== stored.metadata.resourceVersion)
-      throw new KubeError({ code: 'Conflict', message: 'somebody else was faster' });
+      throw new KubeError({ code: 'Conflict', message: 'the object was modified' });
     writes.push({ at: seconds(clock.now()), state: status?.state, message: status?.conditions?.[0]?.message });
     write({ status });
   };
-  const client = { apply, find: async () => stored } as unknown as KubeClient; // nothing else is asked of it here
+  const client = { apply, find: async () => stored } as unknown as KubeClient; // only these methods are called
   const fetches: { at: number; url: string }[] = [];
   const fetch: typeof globalThis.fetch = (url, init) => {
     fetches.push({ at: clock.now(), url: url instanceof URL ? url.href : '' });
@@ -113,7 +113,7 @@ test('a slow failing image is validated with exponential backoff, and keeps its 
   assert.match(fixture.writes[1]?.message ?? '', /^ImageUnavailable: a file of the image cannot be fetched/);
   assert.match(fixture.lines[0] ?? '', /"detail":"http:\/\/lost\.test\/os\/vmlinuz cannot be fetched: no answer"/);
   const gaps = fixture.fetches.slice(1).map(({ at }, index) => at - (fixture.fetches[index]?.at ?? 0));
-  assert.ok(gaps.length > 5, 'it is looked at again');
+  assert.ok(gaps.length > 5, 'it is validated again');
   for (const [index, gap] of gaps.slice(1).entries())
     assert.ok(gap >= (gaps[index] ?? 0), `pauses grow: ${gaps.join(', ')}`);
   assert.ok((gaps.at(-1) ?? 0) > 300_000, `five minutes at last: ${gaps.join(', ')}`);
@@ -127,7 +127,7 @@ test('a changed image, or the state Pending of another writer, is validated at o
   await fixture.pass(15_000);
   const [first, second] = fixture.fetches.slice(before);
   assert.deepEqual(first, { at: 900_000, url: 'http://elsewhere.test/os/vmlinuz' });
-  assert.ok((second?.at ?? Number.POSITIVE_INFINITY) < 912_000, 'its failures count anew');
+  assert.ok((second?.at ?? Number.POSITIVE_INFINITY) < 912_000, 'its backoff starts again');
   assert.deepEqual(fixture.states().slice(2), [
     [903, 'Pending'],
     [910, 'Error'],

@@ -15,7 +15,7 @@ import { UnknownMachines } from '../../authorization/unknown-machines.ts';
 
 const minutes = (count: number): number => count * 60_000;
 
-/** Time that passes when it is told to. */
+/** A clock that tests advance. */
 function startFakeClock() {
   let now = Date.parse('2026-01-01T00:00:00Z');
   let timers: { at: number; callback: () => void }[] = [];
@@ -56,7 +56,7 @@ async function startMonitor() {
   ) => {
     version += 1;
     const metadata = { name: 'one', ...identity, resourceVersion: String(version) };
-    // Only the fields that are looked at.
+    // Only the fields that are read.
     store.upsertIfNewer({ metadata, ...fields } as unknown as T);
   };
   return {

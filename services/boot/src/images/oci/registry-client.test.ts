@@ -15,7 +15,7 @@ import { parseCredentials, RegistryCredentials } from './registry-credentials.ts
 const signal = new AbortController().signal;
 const digest = `sha256:${'a'.repeat(64)}`;
 
-/** Answers as the handler says, and remembers who showed what. */
+/** A registry with this handler, which records the authorization of each request. */
 async function host(handler: (request: IncomingMessage, response: ServerResponse, name: string) => void) {
   const requests: { path: string; authorization: string | undefined }[] = [];
   const server = createServer((request, response) => {
