@@ -212,12 +212,17 @@ for (const [what, fails] of Object.entries(didNotStart)) {
 }
 
 test('a dnsmasq that does not listen is given up, with its last output', async () => {
-  const clock = createClock(100);
+  const clock = fakeClock();
+  const lines = observedLog();
   const lastLine = 'failed to bind DHCP server socket: Address already in use';
   const script = `case "$*" in *--test*) exit 0;; esac; echo "dnsmasq: ${lastLine}" >&2; exit 2`;
   const options = { command: ['/bin/sh', '-c', script, 'dnsmasq'], configurationFile: '/dev/null', leases: () => 0 };
-  await using dnsmasq = await Dnsmasq.start({ ...options, startupTimeoutMs: 30_000, clock, log });
-  await once(dnsmasq.givenUp, 'abort');
+  const output = lines.next(/Address already in use/);
+  await using dnsmasq = await Dnsmasq.start({ ...options, startupTimeoutMs: 30_000, clock, log: lines.log });
+  await output;
+  const givenUp = once(dnsmasq.givenUp, 'abort');
+  clock.advance(30_000);
+  await givenUp;
   const reason: unknown = dnsmasq.givenUp.reason;
   assert.ok(reason instanceof DhcpError);
   assert.equal(reason.code, 'DnsmasqDown');

@@ -313,10 +313,10 @@ test('what BMCs push is told piece by piece, under the names of v0.7.0', async (
 redfish_event_alert_total{hostname="one",severity="OK",message_id="X",component="system"} 2
 redfish_event_alert_total{hostname="one",severity="OK",message_id="Y",component="system"} 1
 
-# HELP metal_event_readings_dropped_total Readings of BMCs that report more sensors than are kept
+# HELP metal_event_readings_dropped_total Readings beyond the limit of sensors per BMC
 # TYPE metal_event_readings_dropped_total counter
 
-# HELP redfish_monitor_reading Last value that a BMC pushed, for ten minutes
+# HELP redfish_monitor_reading Last reading that a BMC pushed, exposed for ten minutes
 # TYPE redfish_monitor_reading gauge
 redfish_monitor_reading{hostname="one",metric_id="x",type="Gauge",unit="",origin_context="/a \\"b\\""} 1.5
 
