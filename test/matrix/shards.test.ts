@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { replicaGroup } from '@metal/metal-operator/membership.ts';
+import { replicaGroup } from '@metal/operator/operator.ts';
 import { leaseNameOf, viewAnnotation } from '@metal/kube/election/shards/member-leases.ts';
 import { bucketOf, AssignmentView } from '@metal/kube/election/shards/rendezvous.ts';
 import { BmcOwners } from '@metal/testenv/bmc-owners.ts';

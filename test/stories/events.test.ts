@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { mintEventToken } from '@metal/api/wire/event-token.ts';
 import { createAuthority } from '@metal/controlplane/certificates.ts';
-import { startEventReceiver } from '@metal/events/event-receiver.ts';
+import { startEvents } from '@metal/events/events.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { type Testenv, startTestenv } from '@metal/testenv/testenv.ts';
 import { fetchTrusting } from '@metal/probe/fetch-trusting.ts';
@@ -179,8 +179,8 @@ test('a deleted BMC leaves no series behind', async () => {
 });
 
 /** A receiver that requires no token, over the caches of the test environment. */
-const openReceiver = (metrics: Registry, more: Partial<Parameters<typeof startEventReceiver>[0]> = {}) =>
-  startEventReceiver({
+const openReceiver = (metrics: Registry, more: Partial<Parameters<typeof startEvents>[0]> = {}) =>
+  startEvents({
     listen: { port: 0 },
     auth: 'none',
     bmcs: testenv.bmcs,

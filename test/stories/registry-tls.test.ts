@@ -13,7 +13,7 @@ import { CertificateRenewal, readCertificate } from '@metal/http/certificate.ts'
 import { application, listenOn } from '@metal/http/listen.ts';
 import { createClock } from '@metal/kube/runtime/clock.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { readConfig } from '@metal/operator/config.ts';
+import { readConfig } from '@metal/metal-operator/command-line.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 

@@ -1,4 +1,4 @@
-import type { OperatorConfig } from '@metal/operator/config.ts';
+import type { MetalOperatorConfig, MetricsConfig } from './options.ts';
 import { ConfigError } from '@metal/kube/config-error.ts';
 import { Readable } from 'node:stream';
 import { CertificateRenewal } from '@metal/http/certificate.ts';
@@ -49,7 +49,7 @@ const shutdownGraceMs = 1_000;
  * answers; it is ready while nothing is in its way.
  */
 export async function startEndpoints(
-  { healthAddress, metrics }: Pick<OperatorConfig, 'healthAddress' | 'metrics'>,
+  { healthAddress, metrics }: Pick<MetalOperatorConfig, 'healthAddress' | 'metrics'>,
   registry: Registry,
   options: EndpointOptions,
 ): Promise<Endpoints> {
@@ -75,7 +75,7 @@ function openHealth(address: string, { readinessCheck, clock }: EndpointOptions)
 }
 
 interface MetricsOptions extends EndpointOptions {
-  readonly metrics: OperatorConfig['metrics'];
+  readonly metrics: MetricsConfig;
   readonly registry: Registry;
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { destination, type Logger, pino, stdTimeFunctions } from 'pino';
 import { ScrapedMetric } from '@metal/kube/runtime/scraped-metric.ts';
-import type { OperatorConfig } from '@metal/operator/config.ts';
+import type { LogConfig } from './options.ts';
 import type { Registry } from 'prom-client';
 
 export interface ProcessLog {
@@ -22,7 +22,7 @@ const maxBufferedBytes = 16 * 1_048_576;
  *
  * While nobody reads them lines wait, up to 16 MiB. Those beyond that are lost; how many is said when the others are written.
  */
-export function createLog({ format, level }: OperatorConfig['log']): ProcessLog {
+export function createLog({ format, level }: LogConfig): ProcessLog {
   const options = {
     level,
     base: null,

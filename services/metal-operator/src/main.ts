@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { hostname } from 'node:os';
-import { readConfig } from '@metal/operator/config.ts';
+import { readConfig } from './command-line.ts';
 import { collectDefaultMetrics } from 'prom-client';
 import { createLog, exportLostLines, flushOrKill } from './log.ts';
 import { apiServerCheck } from './api-server-check.ts';

@@ -1,33 +1,16 @@
-import { BmcConnectionPool } from '@metal/operator/bmc-connections/connection-pool.ts';
-import { retiredFieldManagers } from '@metal/api/wire/contract.ts';
-import { KeyedMutex } from '@metal/kube/runtime/keyed-mutex.ts';
-import { evictDeletedState, evictMovedState, releaseShard } from '@metal/operator/bmc-connections/eviction.ts';
-import { isOwnedIn } from '@metal/operator/bmc-connections/shard-key.ts';
 import { bootTokenKeyFrom } from '@metal/api/wire/boot-token-key.ts';
-import { watchOperatorKinds } from '@metal/operator/caches.ts';
-import { CleanupQueue } from '@metal/operator/cleanup/cleanup-queue.ts';
-import type { Component, OperatorConfig } from '@metal/operator/config.ts';
-import type { OperatorContext } from '@metal/operator/controllers/context.ts';
-import { controllersFor } from '@metal/operator/controllers.ts';
-import { discoveryIgnitionOf } from '@metal/operator/controllers/server/discovery/discovery-ignition.ts';
-import { dnsRecordsOf } from '@metal/operator/controllers/bmc/dns/dns-records.ts';
-import { MacAddressIndexController } from '@metal/operator/controllers/macaddressindex/mac-address-index.ts';
-import { readMacPrefixes } from '@metal/api/mac-prefixes.ts';
-import { DiscoveryLimiter } from '@metal/operator/controllers/endpoint/discovery-limiter.ts';
-import { BmcEventRefresher } from '@metal/operator/bmc-connections/event-refresher.ts';
-import { ReadinessSummary } from '@metal/operator/readiness/readiness-summary.ts';
-import { ClaimScheduler } from '@metal/operator/scheduling/scheduler.ts';
-import { SecretsInUse } from '@metal/operator/controllers/bmcuser/secrets-in-use.ts';
+import { type OperatorCaches, watchOperatorKinds } from '@metal/operator/caches.ts';
+import { startOperator } from '@metal/operator/operator.ts';
 import { KeyNotifier } from '@metal/kube/runtime/key-notifier.ts';
 import { watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
-import { Leadership } from '@metal/kube/election/leadership.ts';
-import { runManager } from '@metal/kube/controller/manager.ts';
 import { type MachineCaches, watchMachineKinds } from '@metal/dhcp/machines.ts';
-import { watchMetadataKinds } from '@metal/metadata/metadata.ts';
+import { type MetadataCaches, watchMetadataKinds } from '@metal/metadata/metadata.ts';
 import { Registry as MetricsRegistry } from 'prom-client';
+import type { Component, MetalOperatorConfig } from './options.ts';
 import {
+  type MetalOperatorOptions,
   type Shared,
   type SharedWithCaches,
   startBootService,
@@ -35,41 +18,36 @@ import {
   startEventsService,
   startMetadataService,
   startRegistryService,
-  type MetalOperatorOptions,
 } from './services.ts';
-import { exportFleet } from './metrics/metrics.ts';
+import { exportFleet, exportTraffic } from './metrics/metrics.ts';
 import { exportShardMetrics } from './metrics/shard-metrics.ts';
-import { leasesOfReplicas, membershipOf } from './membership.ts';
 
-/** One process of the product, with the parts that its configuration names. */
+/** One process of the product, with the components of its configuration. */
 export interface RunningMetalOperator extends AsyncDisposable {
-  /** Where probes report to; undefined without the registry. */
+  /** URL that probes report to; undefined without the registry. */
   readonly registryUrl: string | undefined;
-  /** Where machines boot from; undefined without the boot service. */
+  /** URL that machines boot from; undefined without the boot service. */
   readonly bootUrl: string | undefined;
-  /** Where machines ask for their metadata; undefined without the metadata service. */
+  /** URL of the metadata service; undefined without it. */
   readonly metadataUrl: string | undefined;
-  /** Where BMCs send events to; undefined without the event receiver. */
+  /** URL that BMCs send events to; undefined without the event receiver. */
   readonly eventUrl: string | undefined;
   readonly metrics: MetricsRegistry;
   readonly client: KubeClient;
-  /** Settles when the system has stopped; rejects when it had to. */
+  /** Resolves when the controllers have stopped; rejects when they had to. */
   readonly stopped: Promise<void>;
 }
 
-/** How long running turns may take to finish after the signal to stop. */
-const gracePeriodMs = 8_000;
-
-/** What there is of a system before it has started, for those who ask how far it is. */
+/** A process that has not started yet. Its endpoints can already serve metrics and readiness. */
 export interface PreparedMetalOperator {
   readonly metrics: MetricsRegistry;
   readonly client: KubeClient;
-  /** Why it cannot do its work yet, in words; undefined when it has started. */
+  /** Why it cannot work yet, as a text; undefined when it has started. */
   readonly notReadyReason: string | undefined;
   start(): Promise<RunningMetalOperator>;
 }
 
-/** Asks nobody anything yet. @throws KubeError when no cluster is configured */
+/** Sends no request yet. @throws KubeError when no cluster is configured */
 export function prepareMetalOperator(options: MetalOperatorOptions): PreparedMetalOperator {
   const metrics = new MetricsRegistry();
   const client = createKubeClient({
@@ -112,52 +90,54 @@ interface Prepared extends MetalOperatorOptions {
 }
 
 /**
- * Starts the parts in the order in which they need each other: caches, the services that machines talk to, then the
- * controllers that send machines there. Disposing stops them the other way round.
+ * Starts the components in the order in which they need each other: caches, the services for machines, then the
+ * controllers that boot machines from them. Disposing stops them in the reverse order.
  */
 async function start({ metrics, client, cacheSet, ...options }: Prepared): Promise<RunningMetalOperator> {
   const { config } = options;
-  const stack = new AsyncDisposableStack();
-  try {
-    stack.use(client);
-    const metadataCaches = config.components.has('metadata') ? watchMetadataKinds(cacheSet) : undefined;
-    const caches = servesMetadataOnly(config) ? undefined : watchOperatorKinds(cacheSet);
-    if (config.components.has('boot')) watchIpxeBootConfigs(cacheSet);
-    const machineCaches = config.components.has('dhcp') ? watchMachineKinds(cacheSet) : undefined;
-    const stop = new AbortController();
-    stack.defer(() => cacheSet.stop());
-    await cacheSet.start(stop.signal);
+  await using stack = new AsyncDisposableStack();
+  stack.use(client);
+  const caches = watchKinds(cacheSet, config);
+  const stop = new AbortController();
+  stack.defer(() => cacheSet.stop());
+  await cacheSet.start(stop.signal);
 
-    const shared: Shared = {
-      ...options,
-      client,
-      metrics,
-      signal: stop.signal,
-      bootTokenKey: bootTokenKeyFrom(client, config.managerNamespace),
-    };
-    const metadataUrl = metadataCaches && (await startMetadataService(withPool('boot', shared), metadataCaches, stack));
-    const { registryUrl, bootUrl, eventUrl, running } =
-      caches === undefined
-        ? noOtherServices
-        : await startOtherServices({ ...shared, caches }, { cacheSet, machineCaches }, stack);
-    const stopped =
-      running ?? new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }));
-    // A failure is reported through `stopped`; disposing must not throw it a second time.
-    stack.defer(() => stopped.catch(() => undefined));
-    stack.defer(() => stop.abort(new Error('stopping')));
-    const owned = stack.move();
-    const dispose = () => owned.disposeAsync();
-    const urls = { registryUrl, bootUrl, metadataUrl, eventUrl };
-    return { ...urls, metrics, client, stopped, [Symbol.asyncDispose]: dispose };
-  } catch (error) {
-    await stack.disposeAsync();
-    throw error;
-  }
+  const bootTokenKey = bootTokenKeyFrom(client, config.operator.managerNamespace);
+  const shared: Shared = { ...options, client, metrics, signal: stop.signal, bootTokenKey };
+  const metadataUrl = caches.metadata && (await startMetadataService(withPool('boot', shared), caches.metadata, stack));
+  const others =
+    caches.operator === undefined
+      ? noOtherServices
+      : await startOtherServices(
+          { ...shared, caches: caches.operator },
+          { cacheSet, machines: caches.machines },
+          stack,
+        );
+  const { running, ...urls } = others;
+  const stopped =
+    running ?? new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }));
+  // A failure is reported through `stopped`; disposing must not throw it a second time.
+  stack.defer(() => stopped.catch(() => undefined));
+  stack.defer(() => stop.abort(new Error('stopping')));
+  const owned = stack.move();
+  return { ...urls, metadataUrl, metrics, client, stopped, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** A process that faces every machine and reads as little as it can: its role does not cover the other watches. */
-const servesMetadataOnly = ({ components }: OperatorConfig): boolean =>
-  components.size === 1 && components.has('metadata');
+interface Caches {
+  readonly metadata: MetadataCaches | undefined;
+  readonly machines: MachineCaches | undefined;
+  /** Undefined in a process with the metadata service only, whose role covers no other watch. */
+  readonly operator: OperatorCaches | undefined;
+}
+
+/** Declares the watches of all components. */
+function watchKinds(cacheSet: CacheSet, { components }: MetalOperatorConfig): Caches {
+  const metadata = components.has('metadata') ? watchMetadataKinds(cacheSet) : undefined;
+  const operator = components.size === 1 && components.has('metadata') ? undefined : watchOperatorKinds(cacheSet);
+  if (components.has('boot')) watchIpxeBootConfigs(cacheSet);
+  const machines = components.has('dhcp') ? watchMachineKinds(cacheSet) : undefined;
+  return { metadata, machines, operator };
+}
 
 /** What runs beside the metadata service. */
 interface OtherServices {
@@ -175,7 +155,7 @@ const noOtherServices: OtherServices = {
   running: undefined,
 };
 
-/** For services that do nothing else: what machines wait for does not stand behind the work on a fleet, as they give up. */
+/** Requests that a machine waits for do not queue behind those of the controllers: machines time out. */
 const withPool = <S extends Shared>(pool: 'boot' | 'report', shared: S): S => ({
   ...shared,
   client: shared.client.withPool(pool),
@@ -183,137 +163,64 @@ const withPool = <S extends Shared>(pool: 'boot' | 'report', shared: S): S => ({
 
 async function startOtherServices(
   shared: SharedWithCaches,
-  { cacheSet, machineCaches }: { cacheSet: CacheSet; machineCaches: MachineCaches | undefined },
+  { cacheSet, machines }: { cacheSet: CacheSet; machines: MachineCaches | undefined },
   stack: AsyncDisposableStack,
 ): Promise<OtherServices> {
   const { config } = shared;
-  const registryUrl = await startIfEnabled(config, 'registry', () =>
+  const ownRegistryUrl = await startIfEnabled(config, 'registry', () =>
     startRegistryService(withPool('report', shared), stack),
   );
-  const boot = await startIfEnabled(config, 'boot', () =>
-    startBootService(shared, { registryUrl: registryUrl ?? config.registryUrl, cacheSet }, stack),
+  const registryUrl = ownRegistryUrl ?? config.registry.url;
+  const boot = await startIfEnabled(config, 'boot', () => startBootService(shared, { registryUrl, cacheSet }, stack));
+  if (machines !== undefined)
+    await startDhcpService({ ...shared, caches: machines }, boot ?? { url: config.boot.url }, stack);
+  const controllers = await startIfEnabled(config, 'controllers', () =>
+    startControllers(shared, { registryUrl, cacheSet }, stack),
   );
-  const bootUrl = boot?.url;
-  if (machineCaches !== undefined)
-    await startDhcpService({ ...shared, caches: machineCaches }, boot ?? { url: config.bootUrl }, stack);
-  if (!config.components.has('controllers')) return { registryUrl, bootUrl, eventUrl: undefined, running: undefined };
-  const bmcEvents = new KeyNotifier();
-  const eventUrl =
-    config.eventUrl === undefined ? undefined : await startEventsService(shared, config.eventUrl, bmcEvents, stack);
-  const urls = { registryUrl: registryUrl ?? config.registryUrl, eventUrl };
   return {
-    registryUrl,
-    bootUrl,
-    eventUrl,
-    running: runControllers({ ...shared, bmcEvents, ...urls }, cacheSet, stack),
+    registryUrl: ownRegistryUrl,
+    bootUrl: boot?.url,
+    eventUrl: controllers?.eventUrl,
+    running: controllers?.stopped,
   };
 }
 
 async function startIfEnabled<T>(
-  { components }: OperatorConfig,
+  { components }: MetalOperatorConfig,
   component: Component,
-  start: () => Promise<T>,
+  startComponent: () => Promise<T>,
 ): Promise<T | undefined> {
-  return components.has(component) ? start() : undefined;
+  return components.has(component) ? startComponent() : undefined;
 }
 
-interface ControllersOptions extends SharedWithCaches {
-  readonly registryUrl: string;
+interface RunningControllers {
   readonly eventUrl: string | undefined;
-  /** The named BMC pushed something worth a look. */
-  readonly bmcEvents: KeyNotifier;
+  readonly stopped: Promise<void>;
 }
 
-function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: AsyncDisposableStack): Promise<void> {
-  const { caches, client, clock, log, metrics, signal, registryUrl, eventUrl } = shared;
-  // BMCs are told the port that became of 0.
-  const config = { ...shared.config, eventUrl };
-  const scheduler = new ClaimScheduler(caches, clock, { maxInFlight: shared.maxInFlight });
-  const readiness = new ReadinessSummary(caches);
-  const { traffic } = stack.use(exportFleet(metrics, { caches, scheduler, clock }));
-  const membership = config.shards === 'auto' ? membershipOf(shared) : undefined;
-  const leadership = config.leaderElect ? leadershipOf(shared) : undefined;
-  exportShardMetrics(metrics, { membership, caches });
-  const bmcConnections = new BmcConnectionPool({
-    clock,
-    random: shared.random,
-    callDeadlineMs: config.bmcCallTimeoutMs,
-    traffic,
-    isOwned: isOwnedIn(caches),
-    maySend: (key) => (membership ?? leadership)?.isOwner(key) ?? true,
-  });
-  stack.use(bmcConnections);
-  if (membership !== undefined) stack.use(evictMovedState(bmcConnections, caches, (key) => membership.isOwner(key)));
-  const dnsRecords = dnsRecordsOf(config.dnsRecordTemplatePath, { namespace: config.managerNamespace, client });
-  const discoveryLimiter = stack.use(
-    new DiscoveryLimiter({ clock, servers: caches.servers, maxInFlight: shared.maxInFlight }),
-  );
-  stack.use(evictDeletedState(bmcConnections, caches));
-  const eventRefresher = stack.use(
-    new BmcEventRefresher({ bmcConnections, caches, clock, mayRefresh: (name) => bmcConnections.maySend(name) }),
-  );
-  stack.use(shared.bmcEvents.on((name) => eventRefresher.onEvent(name)));
-  const context: OperatorContext = {
-    client,
-    caches,
-    clock,
-    config,
-    bmcConnections,
-    accountChanges: new KeyedMutex(),
-    secretsInUse: new SecretsInUse({ client, clock }),
-    scheduler,
-    readiness,
-    cleanupQueue: stack.use(new CleanupQueue(caches.servers, clock, { maxInFlight: shared.maxInFlight })),
-    discoveryLimiter,
-    macPrefixes: readMacPrefixes(config.macPrefixesFile),
-    discoveryIgnition: discoveryIgnitionOf({
-      templatePath: config.ignitionTemplatePath,
-      probeImage: config.probeImage,
-      registryUrl,
-      registryAuth: config.registryAuth,
-      registryCaPem: config.registryCaPem,
+/** The operator, with the event receiver in front of it and the metrics of the fleet beside it. */
+async function startControllers(
+  shared: SharedWithCaches,
+  { registryUrl, cacheSet }: { registryUrl: string; cacheSet: CacheSet },
+  stack: AsyncDisposableStack,
+): Promise<RunningControllers> {
+  const { caches, clock, metrics } = shared;
+  const { operator, registry, events, leaderElect, lease } = shared.config;
+  const bmcEvents = new KeyNotifier();
+  const eventUrl = events.url && (await startEventsService(shared, events.url, bmcEvents, stack));
+  const { scheduler, membership, stopped } = stack.use(
+    await startOperator({
+      ...shared,
+      config: { ...operator, eventUrl },
+      leaderElect,
+      lease,
+      cacheSet,
+      registry: { url: registryUrl, auth: registry.auth, caPem: registry.caPem },
+      bmcEvents,
+      traffic: exportTraffic(metrics, caches),
     }),
-    dnsRecords,
-    bootTokenKey: shared.bootTokenKey,
-  };
-  return runManager({
-    controllers: controllersFor(config),
-    caches: cacheSet,
-    client,
-    context,
-    clock,
-    log,
-    registry: metrics,
-    events: true,
-    retiredFieldManagers,
-    signal,
-    gracePeriodMs,
-    leadership,
-    membership,
-    releaseShard: (isConcerned) => releaseShard(bmcConnections, caches, isConcerned),
-    memberLeases: leasesOfReplicas(shared),
-    leaderRunnables: () =>
-      startRunnables(scheduler, readiness, new MacAddressIndexController({ client, caches, clock, log })),
-  });
+  );
+  stack.use(exportFleet(metrics, { caches, scheduler, clock }));
+  exportShardMetrics(metrics, { membership, caches });
+  return { eventUrl, stopped };
 }
-
-function startRunnables(...runnables: readonly { start(): Disposable }[]): Disposable {
-  const stack = new DisposableStack();
-  for (const runnable of runnables) stack.use(runnable.start());
-  return stack;
-}
-
-/** The name of v0.7.0, so that the two never work at once in one cluster. */
-const leadershipOf = ({ config, client, clock, log, identity }: Shared): Leadership =>
-  new Leadership({
-    options: {
-      namespace: config.managerNamespace,
-      leaseName: 'f26702e4.ironcore.dev',
-      identity,
-      ...config.lease,
-      isSharing: config.shards === 'auto',
-    },
-    client,
-    clock,
-    log,
-  });

@@ -1,4 +1,3 @@
-import type { OperatorConfig } from '@metal/operator/config.ts';
 import type { OperatorCaches } from '@metal/operator/caches.ts';
 import { readMacPrefixes } from '@metal/api/mac-prefixes.ts';
 import type { KeyNotifier } from '@metal/kube/runtime/key-notifier.ts';
@@ -6,7 +5,7 @@ import { startBoot, watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { startDhcp } from '@metal/dhcp/dhcp.ts';
 import type { MachineCaches } from '@metal/dhcp/machines.ts';
 import { CertificateRenewal } from '@metal/http/certificate.ts';
-import { startEventReceiver } from '@metal/events/event-receiver.ts';
+import { startEvents } from '@metal/events/events.ts';
 import type { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
@@ -15,19 +14,20 @@ import { startRegistry } from '@metal/registry/registry.ts';
 import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import { configuredCertificate } from './configured-certificate.ts';
+import type { MetalOperatorConfig } from './options.ts';
 
 export interface MetalOperatorOptions {
-  readonly config: OperatorConfig;
+  readonly config: MetalOperatorConfig;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
-  /** Who holds the lease; unique per process. */
+  /** Holder of the leases; unique per process. */
   readonly identity: string;
-  /** Devices, claims and cleanups of which so many each are in flight at once; 200 unless it is given. */
+  /** Endpoints in discovery, claims in binding and servers in cleanup at once, each; 200 by default. */
   readonly maxInFlight?: number | undefined;
 }
 
-/** What every part of the process is given. */
+/** What every service of the process gets. */
 export interface Shared extends MetalOperatorOptions {
   readonly client: KubeClient;
   readonly metrics: MetricsRegistry;
@@ -40,18 +40,17 @@ export interface SharedWithCaches extends Shared {
 }
 
 export async function startRegistryService(shared: SharedWithCaches, stack: AsyncDisposableStack): Promise<string> {
-  const { config, caches, client, clock, metrics, bootTokenKey } = shared;
+  const { caches, client, clock, metrics, bootTokenKey } = shared;
+  const { url, port, auth, certificateFiles: files } = shared.config.registry;
   const log = shared.log.child({ part: 'registry' });
-  const files = config.registryCertificate;
   const tls = files === undefined ? undefined : await configuredCertificate('registry-cert-path', files);
+  const { servers, bootConfigurations, inventories, erasures } = caches;
+  const watched = { servers, bootConfigurations, inventories, erasures };
   const service = await startRegistry({
-    listen: { port: config.registryPort },
-    auth: config.registryAuth,
+    ...watched,
+    listen: { port },
+    auth,
     client,
-    servers: caches.servers,
-    bootConfigurations: caches.bootConfigurations,
-    inventories: caches.inventories,
-    erasures: caches.erasures,
     bootTokenKey,
     clock,
     log,
@@ -61,13 +60,13 @@ export async function startRegistryService(shared: SharedWithCaches, stack: Asyn
   stack.use(service);
   if (files !== undefined && tls !== undefined)
     stack.use(new CertificateRenewal({ files, shown: tls, show: service.show, clock, log }));
-  return withActualPort(config.registryUrl, config.registryPort, service.port);
+  return withActualPort(url, port, service.port);
 }
 
 /** What others need of the boot service. */
 export interface BootService {
   readonly url: string;
-  /** The machine of this server asked for an address. */
+  /** The machine of this server requested an address. */
   readonly recordDhcp: (serverName: string) => void;
 }
 
@@ -77,31 +76,24 @@ export async function startBootService(
   stack: AsyncDisposableStack,
 ): Promise<BootService> {
   const { config, caches, client, clock, log, metrics, bootTokenKey, signal } = shared;
+  const { port, url, imageSources, ...bootConfig } = config.boot;
+  const { servers, bootConfigurations, inventories } = caches;
   const service = await startBoot({
-    listen: { port: config.bootPort },
-    auth: config.registryAuth,
+    ...bootConfig,
+    listen: { port },
+    auth: config.registry.auth,
     client,
     clientForMachines: client.withPool('boot'),
     clientForReports: client.withPool('report'),
-    servers: caches.servers,
-    bootConfigurations: caches.bootConfigurations,
-    bootTokenKey,
-    publicUrl: config.bootPort === 0 ? undefined : config.bootUrl,
-    publicHost: new URL(config.bootUrl).hostname,
-    registryUrl,
-    trustedProxies: config.trustedProxies,
-    bindsTokens: config.bindsBootTokens,
-    imagesFile: config.bootImagesFile,
-    fileRoots: config.bootFileRoots,
-    imageSources: { ...config.imageSources, ownImage: config.probeOsImage },
-    butane: config.butane,
+    servers,
+    bootConfigurations,
+    inventories,
     ipxeBootConfigs: watchIpxeBootConfigs(cacheSet),
-    publishesBootConfigs: config.publishesBootConfigs,
-    ipxeDirectory: config.ipxeDirectory,
-    registries: config.bootRegistries,
-    deadlines: config.bootDeadlines,
-    defaultUkiImage: config.defaultUkiImage,
-    inventories: caches.inventories,
+    bootTokenKey,
+    publicUrl: port === 0 ? undefined : url,
+    publicHost: new URL(url).hostname,
+    registryUrl,
+    imageSources: { ...imageSources, ownImage: config.operator.probeOsImage },
     clock,
     log: log.child({ part: 'boot' }),
     metrics,
@@ -109,7 +101,7 @@ export async function startBootService(
   });
   stack.use(service);
   return {
-    url: withActualPort(config.bootUrl, config.bootPort, service.port),
+    url: withActualPort(url, port, service.port),
     recordDhcp: (serverName) => service.recordDhcp(serverName),
   };
 }
@@ -119,13 +111,14 @@ export async function startMetadataService(
   caches: MetadataCaches,
   stack: AsyncDisposableStack,
 ): Promise<string> {
+  const { port, auth, staticMetadata } = config.metadata;
   const service = await startMetadata({
-    listen: { port: config.metadataPort },
-    auth: config.metadataAuth,
+    listen: { port },
+    auth,
     client,
     caches,
     bootTokenKey,
-    staticMetadata: config.staticMetadata,
+    staticMetadata,
     clock,
     log: log.child({ part: 'metadata' }),
     metrics,
@@ -134,16 +127,17 @@ export async function startMetadataService(
   return service.url;
 }
 
-/** Belongs to the controllers: it tells them when to look. */
+/** Runs with the controllers, which read a BMC again when it sends an event. */
 export async function startEventsService(
   { config, caches, clock, log, metrics, bootTokenKey }: SharedWithCaches,
   publicUrl: string,
   bmcEvents: KeyNotifier,
   stack: AsyncDisposableStack,
 ): Promise<string> {
-  const service = await startEventReceiver({
-    listen: { port: config.eventPort },
-    auth: config.eventAuth,
+  const { port, auth } = config.events;
+  const service = await startEvents({
+    listen: { port },
+    auth,
     bmcs: caches.bmcs,
     eventTokenKey: bootTokenKey,
     onEvent: (bmcName) => bmcEvents.emit(bmcName),
@@ -152,41 +146,40 @@ export async function startEventsService(
     metrics,
   });
   stack.use(service);
-  return withActualPort(publicUrl, config.eventPort, service.port);
+  return withActualPort(publicUrl, port, service.port);
 }
 
-/** One replica answers: DHCP has a lease of its own, so that it need not run where the controllers do. */
+/** One replica answers. DHCP has a lease of its own, so that it can run in another process than the controllers. */
 export async function startDhcpService(
   { config, caches, client, clock, log, metrics, bootTokenKey, identity }: Shared & { readonly caches: MachineCaches },
   { url: bootUrl, recordDhcp }: { url: string; recordDhcp?: BootService['recordDhcp'] },
   stack: AsyncDisposableStack,
 ): Promise<void> {
-  const { how: mode, ...flags } = config.dhcp;
+  const { mode, ...flags } = config.dhcp;
   if (mode === 'none') return;
-  const macPrefixes = readMacPrefixes(config.macPrefixesFile);
-  const { managerNamespace: namespace, lease } = config;
-  stack.use(
-    await startDhcp({
-      mode,
-      flags: { ...flags, bootUrl },
-      client,
-      caches,
-      bootTokenKey,
-      onSeen: ({ serverName }) => serverName !== undefined && recordDhcp?.(serverName),
-      isManagementDevice: (mac) => macPrefixes.find(mac) !== undefined,
-      leaderElection: config.leaderElect ? { namespace, leaseName: dhcpLeaseName, identity, ...lease } : undefined,
-      clock,
-      log: log.child({ part: 'dhcp' }),
-      metrics,
-    }),
-  );
+  const { macPrefixesFile, managerNamespace: namespace } = config.operator;
+  const macPrefixes = readMacPrefixes(macPrefixesFile);
+  const service = await startDhcp({
+    mode,
+    flags: { ...flags, bootUrl },
+    client,
+    caches,
+    bootTokenKey,
+    onSeen: ({ serverName }) => serverName !== undefined && recordDhcp?.(serverName),
+    isManagementDevice: (mac) => macPrefixes.find(mac) !== undefined,
+    leaderElection: config.leaderElect ? { namespace, leaseName: dhcpLeaseName, identity, ...config.lease } : undefined,
+    clock,
+    log: log.child({ part: 'dhcp' }),
+    metrics,
+  });
+  stack.use(service);
 }
 
 const dhcpLeaseName = 'metal-operator-dhcp';
 
-/** A port of 0 lets the system choose; the URL that is handed out then names the chosen one. */
+/** For port 0 the system chooses one; the URL that clients are given then has the chosen port. */
 function withActualPort(url: string, configuredPort: number, actualPort: number): string {
-  if (configuredPort !== 0) return url;
+  if (configuredPort !== 0 || url === '') return url;
   const adjusted = new URL(url);
   adjusted.port = String(actualPort);
   return adjusted.toString().replace(/\/$/, '');

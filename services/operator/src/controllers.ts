@@ -1,7 +1,7 @@
 import type { Controller } from '@metal/kube/controller/definition.ts';
 import { bootConfigurationController } from './controllers/serverbootconfiguration/controller.ts';
 import { claimController } from './controllers/serverclaim/controller.ts';
-import type { OperatorConfig } from './config.ts';
+import type { OperatorConfig } from './options.ts';
 import type { OperatorContext } from './controllers/context.ts';
 import { bmcController } from './controllers/bmc/lifecycle/controller.ts';
 import { bmcDnsController } from './controllers/bmc/dns/controller.ts';

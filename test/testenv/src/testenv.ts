@@ -5,7 +5,7 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient } from '@metal/kube/client/client.ts';
 import { type Clock, createClock } from '@metal/kube/runtime/clock.ts';
-import { readConfig } from '@metal/operator/config.ts';
+import { readConfig } from '@metal/metal-operator/command-line.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
 import { type Vendor, vendors } from '@metal/simulator/profiles.ts';
 import { pino } from 'pino';

@@ -12,7 +12,7 @@ const rows: readonly (readonly [file: string, text: string, found: RegExp | unde
   ['packages/kube/src/a.ts', '// @ts-expect-error a phase that does not exist', undefined],
   ['packages/kube/src/a.ts', 'export default 1;', /default export/],
   ['packages/kube/src/a.ts', 'const home = process.env.HOME;', /take an argument/],
-  ['services/operator/src/config.ts', 'const home = process.env.HOME;', undefined],
+  ['services/operator/src/options.ts', 'const home = process.env.HOME;', undefined],
   ['tools/project/src/a.ts', 'const home = process.env.HOME;', undefined],
   ['services/boot/src/a.ts', 'console.log(1);', /injected log/],
   ['services/boot/src/string-utils.ts', '', /no utils/],

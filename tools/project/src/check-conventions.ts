@@ -15,7 +15,7 @@ interface Convention {
 const everywhere = (): boolean => true;
 const isTest = (file: string): boolean => /\.(?:test|e2e)\.ts$/.test(file);
 const isProduct = (file: string): boolean => /^(packages|services)\/[^/]+\/src\//.test(file) && !isTest(file);
-const mayReadEnvironment = (file: string): boolean => /\/(config|main|options)\.ts$/.test(file);
+const mayReadEnvironment = (file: string): boolean => /\/(main|options)\.ts$/.test(file);
 
 /** Conventions that can be checked on the text; the linter checks those that need types. Each message has the remedy. */
 const conventions: readonly Convention[] = [
@@ -67,7 +67,7 @@ const conventions: readonly Convention[] = [
     applies: (file) => isProduct(file) && !mayReadEnvironment(file),
     part: 'bare',
     pattern: /\bprocess\.(?:env|argv)\b/g,
-    message: 'found process.env or process.argv outside config.ts, options.ts and main.ts; take an argument',
+    message: 'found process.env or process.argv outside options.ts and main.ts; take an argument',
   },
   {
     applies: isProduct,

@@ -47,6 +47,11 @@ export class KubeClient implements AsyncDisposable {
     return new KubeClient(this.#options, this.#shared, pool);
   }
 
+  /** The same client with another default field manager. It ends with this one. */
+  withFieldManager(defaultFieldManager: string): KubeClient {
+    return new KubeClient({ ...this.#options, defaultFieldManager }, this.#shared);
+  }
+
   /** Passes every object that a write returns to the observer, until disposed. */
   observeOwnWrites(observer: OwnWriteObserver): Disposable {
     this.#shared.ownWriteObservers.add(observer);

@@ -12,7 +12,7 @@ import { Store } from '@metal/kube/cache/store.ts';
 import { KeyNotifier } from '@metal/kube/runtime/key-notifier.ts';
 import { Registry } from 'prom-client';
 import { exposition } from './exposition.ts';
-import { exportFleet } from './metrics.ts';
+import { exportFleet, exportTraffic } from './metrics.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toISOString();
@@ -62,7 +62,8 @@ function fleet() {
   caches.erasures.addIndexes({ server: ({ spec }) => [spec.serverRef.uid] });
   const registry = new Registry();
   const scheduler = { bindConflict: new KeyNotifier() };
-  const metrics = exportFleet(registry, { caches, scheduler, clock });
+  const traffic = exportTraffic(registry, caches);
+  exportFleet(registry, { caches, scheduler, clock });
   /** `label=value,… number` of every sample. */
   const samples = async (name: string): Promise<string[]> =>
     ((await registry.getSingleMetric(name)?.get())?.values ?? []).map(
@@ -72,7 +73,7 @@ function fleet() {
           .join(',')} ${value}`,
     );
   const holding = async (name: string) => (await samples(name)).filter((sample) => sample.endsWith(' 1'));
-  return { ...caches, registry, scheduler, metrics, samples, holding };
+  return { ...caches, registry, scheduler, traffic, samples, holding };
 }
 
 test('every server has one series per state, and exactly one of them is 1', async () => {
@@ -108,27 +109,27 @@ test('a condition that stands there twice is one series', async () => {
 });
 
 test('what is deleted leaves nothing behind in the metrics', async () => {
-  const { servers, claims, bmcs, registry, metrics } = fleet();
+  const { servers, claims, bmcs, registry, traffic } = fleet();
   const before = await registry.metrics();
   servers.upsertIfNewer(server('gone', { state: 'Available', stateSince: at(0), powerState: 'Off' }));
   claims.upsertIfNewer(claim());
   bmcs.upsertIfNewer(bmc('gone'));
   for (const name of ['gone', 'server/gone']) {
-    const observer = metrics.traffic.observerOf(name);
+    const observer = traffic.observerOf(name);
     observer.requestStarted?.();
     observer.sessions(1);
   }
-  assert.match(await registry.metrics(), /server="gone"[^]*bmc="gone"[^]*bmc="server\/gone"/);
+  assert.match(await registry.metrics(), /bmc="gone"[^]*bmc="server\/gone"[^]*server="gone"/);
 
   for (const store of [servers, claims, bmcs]) store.listReplacement().commit(String(version + 1));
   assert.equal(await registry.metrics(), before);
 });
 
 test('a BMC that is talked to before it is created is told of once it is there, with all that was counted', async () => {
-  const { bmcs, registry, metrics, samples } = fleet();
+  const { bmcs, registry, traffic, samples } = fleet();
   const empty = await registry.metrics();
   const [observer] = ['b', 'endpoint/b'].map((name) => {
-    const trafficObserver = metrics.traffic.observerOf(name);
+    const trafficObserver = traffic.observerOf(name);
     trafficObserver.sessions(1);
     return trafficObserver;
   });
@@ -136,9 +137,9 @@ test('a BMC that is talked to before it is created is told of once it is there, 
   bmcs.upsertIfNewer(bmc('b'));
   observer?.sessions(2);
   assert.deepEqual(await samples('metal_bmc_open_sessions'), ['bmc=b 2']);
-  metrics.traffic.forget('b');
+  traffic.forget('b');
   assert.deepEqual(await samples('metal_bmc_open_sessions'), []);
-  metrics.traffic.observerOf('b');
+  traffic.observerOf('b');
   assert.deepEqual(await samples('metal_bmc_open_sessions'), ['bmc=b 0'], 'it begins anew when it comes back');
 });
 
@@ -246,14 +247,14 @@ test('only claims without a server tell since when they wait', async () => {
 });
 
 test('requests, errors, sessions and the breaker are told per BMC, and counts outlive a new line', async () => {
-  const { bmcs, metrics, samples, scheduler } = fleet();
+  const { bmcs, traffic, samples, scheduler } = fleet();
   bmcs.upsertIfNewer(bmc('b', { state: 'Error' }));
   const requestEvent = { method: 'GET', path: '/redfish/v1', ms: 20 };
-  const first = metrics.traffic.observerOf('b');
+  const first = traffic.observerOf('b');
   first.requestStarted?.();
   first.request({ ...requestEvent, status: 401, error: 'AuthenticationFailed' });
   first.sessions(1);
-  const second = metrics.traffic.observerOf('b');
+  const second = traffic.observerOf('b');
   second.requestStarted?.();
   second.requestStarted?.();
   second.request({ ...requestEvent, status: undefined, error: 'TimedOut' });
@@ -285,11 +286,11 @@ async function textOf(registry: Registry): Promise<string[]> {
 }
 
 test('told piece by piece, metrics read as the library would tell them', async () => {
-  const { servers, bmcs, registry, metrics } = fleet();
+  const { servers, bmcs, registry, traffic } = fleet();
   for (let number = 0; number < 300; number += 1)
     servers.upsertIfNewer(server(`server-${number}`, { state: 'Available' }));
   bmcs.upsertIfNewer(bmc('a "b" \\ c', { state: 'Enabled' }));
-  metrics.traffic.observerOf('a "b" \\ c').requestStarted?.();
+  traffic.observerOf('a "b" \\ c').requestStarted?.();
   const pieces = await textOf(registry);
   assert.ok(pieces.length > registry.getMetricsAsArray().length, 'many samples come in more than one piece');
   assert.equal(pieces.join('').trimEnd(), (await registry.metrics()).trimEnd());

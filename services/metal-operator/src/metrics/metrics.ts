@@ -17,20 +17,19 @@ export interface MetricsSources {
   readonly clock: Clock;
 }
 
-export interface FleetMetrics extends Disposable {
-  readonly traffic: TrafficObserver;
-}
+/** Counts requests to BMCs. To be passed to the connection pool. */
+export const exportTraffic = (registry: Registry, caches: MetricsSources['caches']): TrafficObserver =>
+  new BmcTraffic(registry, (name) => isKnown(name, caches));
 
 /**
- * Everything that is measured of the fleet, beside what the runner measures of its controllers. Controllers know nothing
- * of it: it is read from the caches they write to, and heard from the lines they talk over.
+ * Everything that is measured of the fleet, beside what the reconcile loop measures of its controllers. Controllers do not
+ * count anything: the values are read from the caches and from the scheduler.
  */
-export function exportFleet(registry: Registry, { caches, scheduler, clock }: MetricsSources): FleetMetrics {
+export function exportFleet(registry: Registry, { caches, scheduler, clock }: MetricsSources): Disposable {
   exportServers(registry, caches.servers);
   exportServerReconciles(registry);
   exportClaims(registry, caches.claims);
   exportBmcs(registry, caches.bmcs);
-  const traffic = new BmcTraffic(registry, (name) => isKnown(name, caches));
   const stack = new DisposableStack();
   stack.use(observeDurations(registry, { ...caches, clock }));
   stack.use(exportCleanups(registry, { ...caches, clock }));
@@ -40,10 +39,10 @@ export function exportFleet(registry: Registry, { caches, scheduler, clock }: Me
     registers: [registry],
   });
   stack.use(scheduler.bindConflict.on(() => conflicts.inc()));
-  return { traffic, [Symbol.dispose]: () => stack.dispose() };
+  return stack;
 }
 
-/** BMC actors go by the name of the BMC object, or `server/<name>` where a Server carries its BMC inline. */
+/** Connections have the name of the BMC object, or `server/<name>` where a Server has an inline BMC. */
 function isKnown(name: string, { bmcs, servers }: MetricsSources['caches']): boolean {
   return name.startsWith('server/')
     ? servers.get(name.slice('server/'.length)) !== undefined

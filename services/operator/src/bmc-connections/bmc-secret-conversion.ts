@@ -1,5 +1,5 @@
 import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
-import type { OperatorConfig } from '../config.ts';
+import type { OperatorConfig } from '../options.ts';
 
 /** On a BMCSecret: the keys of data that came from stringData, separated by commas. */
 export const convertedKeysAnnotation = 'metal.ironcore.dev/converted-keys';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Password } from '@metal/redfish/http/bmc.ts';
-import { readConfig } from '../config.ts';
+import { readOperatorConfig } from '../options.ts';
 import { type Connection, endpointOf, isSameConnection } from './connection.ts';
 
 const usual: Connection = {
@@ -63,7 +63,6 @@ test('connections are compared without serializing the bundle', () => {
   assert.equal(isSameConnection(unserializable, copy()), true);
 });
 
-const required = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];
 const protocol = (caBundle: string | undefined) =>
   ({ name: 'Redfish', port: 443, tls: caBundle === undefined ? {} : { caBundle } }) as const;
 
@@ -72,7 +71,7 @@ test('equal bundles of many BMCs share one string with the authorities of the op
   const file = join(directory.path, 'ca.pem');
   const common = 'of the distribution '.repeat(10_000);
   await writeFile(file, common);
-  const config = readConfig([...required, `--bmc-ca-file=${file}`], {});
+  const config = readOperatorConfig({ 'bmc-ca-file': file });
   const caPemOf = (caBundle: string | undefined) => endpointOf('192.0.2.1', protocol(caBundle), config).tls?.caPem;
   assert.equal(caPemOf(undefined), common);
   assert.equal(caPemOf('of a BMC'), `${common}\nof a BMC`);
@@ -88,14 +87,14 @@ test('unused bundles are dropped', async () => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'metal-connection-'));
   const file = join(directory.path, 'ca.pem');
   await writeFile(file, 'of the operator');
-  const { bmcAuthorities } = readConfig([...required, `--bmc-ca-file=${file}`], {});
+  const { bmcAuthorities } = readOperatorConfig({ 'bmc-ca-file': file });
   for (let index = 0; index < 10_000; index += 1)
     assert.equal(bmcAuthorities.with(`of BMC ${index}`), `of the operator\nof BMC ${index}`);
   assert.ok(bmcAuthorities.size <= 256, `${bmcAuthorities.size} are remembered`);
 });
 
 test('the authorities of the BMC apply without those of the operator, and those of Node without both', () => {
-  const { bmcAuthorities } = readConfig(required, {});
+  const { bmcAuthorities } = readOperatorConfig({});
   assert.equal(bmcAuthorities.with('of a BMC'), 'of a BMC');
   assert.equal(bmcAuthorities.with(''), undefined);
   assert.equal(bmcAuthorities.with(undefined), undefined);

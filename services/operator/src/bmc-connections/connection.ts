@@ -4,7 +4,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { type BmcEndpoint, Password } from '@metal/redfish/http/bmc.ts';
 import type { BmcTls } from '@metal/redfish/endpoint.ts';
 import { addressFault } from './address-fault.ts';
-import type { OperatorConfig } from '../config.ts';
+import type { OperatorConfig } from '../options.ts';
 import type { OperatorCaches } from '../caches.ts';
 import { secretValue } from './credentials.ts';
 

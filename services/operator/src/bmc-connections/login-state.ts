@@ -5,7 +5,7 @@ import { inlineConnectionName } from './shard-key.ts';
 import { isConvertible } from './bmc-secret-conversion.ts';
 import type { Connection } from './connection.ts';
 import type { OperatorCaches } from '../caches.ts';
-import type { OperatorConfig } from '../config.ts';
+import type { OperatorConfig } from '../options.ts';
 import type { BmcConnectionPool } from './connection-pool.ts';
 import type { Login, RejectedLogin } from './rejected-login.ts';
 import type { ObservedBmc } from './observed-bmc.ts';

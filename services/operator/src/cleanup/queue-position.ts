@@ -2,7 +2,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import { type CleanupLimits, type CleanupQueue, isQueued, type QueuePosition } from './cleanup-queue.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
-import type { OperatorConfig } from '../config.ts';
+import type { OperatorConfig } from '../options.ts';
 
 /** Queue position and limits of a server. */
 export interface QueueFacts extends QueuePosition, CleanupLimits {}

@@ -3,7 +3,7 @@ import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { KeyedMutex } from '@metal/kube/runtime/keyed-mutex.ts';
 import type { BmcConnectionPool } from '../bmc-connections/connection-pool.ts';
-import type { OperatorConfig } from '../config.ts';
+import type { OperatorConfig } from '../options.ts';
 import type { DiscoveryLimiter } from './endpoint/discovery-limiter.ts';
 import type { DiscoveryIgnition } from './server/discovery/discovery-ignition.ts';
 import type { DnsRecords } from './bmc/dns/dns-records.ts';

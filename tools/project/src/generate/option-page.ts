@@ -1,12 +1,13 @@
-import { compatibleOptions, inertOptions, type Option, ownOptions } from '@metal/operator/options.ts';
+import type { Option } from '@metal/api/common/options.ts';
+import { compatibleOptions, helpOf, ownOptions } from '@metal/metal-operator/option-list.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import { code, header, table } from './markdown.ts';
 
 const introduction = `
 # Options
 
-What \`metal-operator --help\` says. Options have one dash or two; a switch is turned off by \`--name=false\`. Durations are Go's:
-\`90s\`, \`2m\`, \`1h30m\`. An option that has no effect is accepted, and the log says so at the start.
+The options of \`metal-operator\`, as in its \`--help\`. They have one dash or two; a switch is turned off by \`--name=false\`. Durations are
+written as in Go: \`90s\`, \`2m\`, \`1h30m\`. Options without effect are accepted; the log warns of each that is set.
 `;
 
 const columns = ['Option', 'Type', 'Default', 'What it does'];
@@ -21,10 +22,10 @@ function chapter(title: string, options: readonly Option[]): string {
   return `\n## ${title}\n\n${table(columns, options.map(rowOf))}`;
 }
 
-function rowOf({ name, type, default: fallback, help }: Option): string[] {
-  const note = inertOptions.has(name) ? ' (no effect in this version)' : '';
-  return [code(`--${name}`), type, fallback === '' ? '' : code(fallback), `${bracketsKept(help)}${note}`];
+function rowOf(option: Option): string[] {
+  const { flag, type, default: fallback } = option;
+  return [code(`--${flag}`), type, fallback === '' ? '' : code(fallback), bracketsKept(helpOf(option))];
 }
 
-/** A word in angle brackets would be read as HTML. */
+/** Text in angle brackets would be rendered as HTML. */
 const bracketsKept = (text: string): string => text.replaceAll('<', '\\<');

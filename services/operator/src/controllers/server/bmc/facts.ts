@@ -5,7 +5,7 @@ import { observedInlineBmcOf } from '../../../bmc-connections/login-state.ts';
 import type { RejectedLogin } from '../../../bmc-connections/rejected-login.ts';
 import { inlineConnectionName } from '../../../bmc-connections/shard-key.ts';
 import type { OperatorCaches } from '../../../caches.ts';
-import type { OperatorConfig } from '../../../config.ts';
+import type { OperatorConfig } from '../../../options.ts';
 import type { ServerReason } from '../reasons.ts';
 
 /** The BMC of the server, and whether requests may be sent to it. */

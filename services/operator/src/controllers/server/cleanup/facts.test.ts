@@ -9,11 +9,12 @@ import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
 import { Password } from '@metal/redfish/http/bmc.ts';
+import type { OptionTexts } from '@metal/api/common/options.ts';
+import { readOperatorConfig } from '../../../options.ts';
 import type { Connection } from '../../../bmc-connections/connection.ts';
 import { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import { admissionOf, CleanupQueue } from '../../../cleanup/cleanup-queue.ts';
 import { isAdmissible, nextInQueue } from '../../../cleanup/queue-position.ts';
-import { readConfig } from '../../../config.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { ServerReconcile } from '../machine.ts';
 import { calmServer } from '../table.rows.ts';
@@ -23,7 +24,6 @@ import { type CleanupFacts, cleanupFacts } from './facts.ts';
 import { cleanupStatus } from './report.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
-const flags = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];
 const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toISOString();
 const since = at(0);
 const now = Date.parse(at(1_000));
@@ -34,7 +34,7 @@ let version = 0;
 const metadata = (name: string) => ({ name, uid: `uid-of-${name}`, resourceVersion: String((version += 1)) });
 
 /** A few stores, and time that stands still. */
-function world(...more: string[]) {
+function world(options: OptionTexts = {}) {
   const servers = new Store<Server>();
   servers.addIndexes({ state: ({ status }) => [status?.state ?? ''] });
   const caches = {
@@ -50,7 +50,7 @@ function world(...more: string[]) {
     memories.set(uid, memory);
     return memory;
   };
-  const config = readConfig([...flags, '--cleanup-disks=Purge', ...more], {});
+  const config = readOperatorConfig({ 'cleanup-disks': 'Purge', ...options });
   // What is judged here looks at nothing else of the context.
   const clock = fakeClock();
   const cleanupQueue = new CleanupQueue(servers, clock);
@@ -412,7 +412,7 @@ for (const [title, of, state, clearance] of [
 const waiting = (neededSince: string): Status => ({ state: 'Cleanup', cleanup: { neededSince, queuedSince: at(900) } });
 
 test('the queue is ordered by time of need, then by name; a server that cannot start blocks no other', () => {
-  const { context, put, facts } = world('--cleanup-at-once=1');
+  const { context, put, facts } = world({ 'cleanup-at-once': '1' });
   put('runs', { state: 'Cleanup', cleanup: { neededSince: at(-100), attempt: 1, startedTime: at(950) } });
   put('cannot', { state: 'Cleanup', cleanup: { neededSince: at(-50) } });
   const [b, c, a] = [put('b', waiting(at(5))), put('c', waiting(at(5))), put('a', waiting(at(6)))];
@@ -444,7 +444,7 @@ test('the status records that a claim reference withdrew the order of the attemp
 });
 
 test('the last place goes to one of two concurrent reconciles, which keeps it until the status holds it', async () => {
-  const { put, facts, admit } = world('--cleanup-at-once=1');
+  const { put, facts, admit } = world({ 'cleanup-at-once': '1' });
   // Neither status has queuedSince.
   const [a, b] = [{ neededSince: at(1) }, { neededSince: at(2) }].map((cleanup, index) =>
     put(`s${index}`, { state: 'Cleanup', cleanup }),
@@ -459,7 +459,7 @@ test('the last place goes to one of two concurrent reconciles, which keeps it un
 });
 
 test('a sharded replica starts an attempt only after the leader admitted that attempt', () => {
-  const { put, facts } = world('--shards=auto', '--cleanup-at-once=1');
+  const { put, facts } = world({ shards: 'auto', 'cleanup-at-once': '1' });
   const server = put('one', waiting(since));
   const admittedWith = (annotation: string) => ({
     ...server,
@@ -476,7 +476,7 @@ test('a sharded replica starts an attempt only after the leader admitted that at
 });
 
 test('the hourly limit counts every start of the last hour, also of available servers', () => {
-  const { put, facts } = world('--cleanup-per-hour=2');
+  const { put, facts } = world({ 'cleanup-per-hour': '2' });
   put('free', { state: 'Available', cleanup: { startedTime: at(-2_000) } });
   put('long-ago', { state: 'Available', cleanup: { startedTime: at(-2_601) } });
   const server = put('one', waiting(since));
@@ -488,7 +488,7 @@ test('the hourly limit counts every start of the last hour, also of available se
 });
 
 test('another attempt of the same cleanup does not count as another start', () => {
-  const { put, facts } = world('--cleanup-per-hour=1');
+  const { put, facts } = world({ 'cleanup-per-hour': '1' });
   const cleanup = { neededSince: since, startedTime: at(900) };
   const isAdmissibleWith = (more: Cleanup) =>
     isAdmissible(

@@ -3,12 +3,11 @@ import { test } from 'node:test';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { SystemState } from '@metal/redfish/resources/systems.ts';
+import { readOperatorConfig } from '../../../options.ts';
 import { type BiosReset, type BootOrderReset, ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { readConfig } from '../../../config.ts';
 import { type BiosFacts, biosFacts, type BootOrderFacts, bootOrderResetFacts } from './reset-facts.ts';
 
-const flags = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];
-const config = readConfig([...flags, '--power-polling-interval=5s'], {});
+const config = readOperatorConfig({ 'power-polling-interval': '5s' });
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const now = 1_000_000;
 const requestedTime = '2026-01-01T00:00:00.000Z';

@@ -9,13 +9,12 @@ import { createClock } from '@metal/kube/runtime/clock.ts';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import type { SystemState } from '@metal/redfish/resources/systems.ts';
 import { BmcConnectionPool } from '../../../bmc-connections/connection-pool.ts';
+import { readOperatorConfig } from '../../../options.ts';
 import { driftMs } from '../../../bmc-connections/observed-state.ts';
-import { readConfig } from '../../../config.ts';
 import { bmcFacts } from '../bmc/facts.ts';
 import { powerFacts } from './facts.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
-const flags = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];
 const server: Server = {
   apiVersion,
   kind: 'Server',
@@ -56,7 +55,7 @@ function behindReadyBmc() {
   });
   const context = {
     caches: { bmcs, endpoints, bmcSecrets },
-    config: readConfig(flags, {}),
+    config: readOperatorConfig({}),
     bmcConnections: new BmcConnectionPool({ clock: createClock(), random: () => 0, callDeadlineMs: 1_000 }),
   };
   const memory = context.bmcConnections.observedSystem('one');

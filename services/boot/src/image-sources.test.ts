@@ -24,12 +24,12 @@ const byDefault: readonly [address: string, isRefused: boolean][] = [
   ['2001:db8::1', false],
 ];
 for (const [address, isRefused] of byDefault) {
-  test(`by default an image ${isRefused ? 'never' : 'may'} come from ${address}`, () => {
+  test(`the default networks ${isRefused ? 'refuse' : 'allow'} ${address}`, () => {
     assert.equal(imageSourcesOf([], []).isRefusedAddress(address), isRefused);
   });
 }
 
-test('origins are compared as URLs have them, and none is allowed by default', () => {
+test('origins are normalised as URLs are, and the default list is empty', () => {
   assert.deepEqual(imageSourcesOf([], []).allowedOrigins, []);
   const { allowedOrigins } = imageSourcesOf(['HTTPS://Images.Test:443/', 'http://10.0.0.1:8080'], []);
   assert.deepEqual(allowedOrigins, ['https://images.test', 'http://10.0.0.1:8080']);
@@ -42,7 +42,7 @@ for (const origin of [
   'http://images.test/os',
   '*',
 ]) {
-  test(`${origin} is no origin, and a password in it is not repeated`, () => {
+  test(`${origin} is refused as an origin, and the error does not show a password`, () => {
     assert.throws(() => imageSourcesOf([origin], []), {
       code: 'InvalidConfiguration',
       message: /^(?!.*secret).*--allowed-image-origins: expected origins/,
@@ -51,12 +51,12 @@ for (const origin of [
 }
 
 for (const network of ['127.0.0.1', '10.0.0.0/33', 'fe80::/129', 'loopback', '/8']) {
-  test(`${network} is no network`, () => {
+  test(`${network} is refused as a network`, () => {
     assert.throws(() => imageSourcesOf([], [network]), /--refused-image-networks: ".*" is no network/);
   });
 }
 
-test('an origin whose address is refused is a contradiction, unless the list of networks leaves it out', () => {
+test('an allowed origin with a refused address is an error, unless the list of networks leaves the address out', () => {
   for (const origin of ['http://127.0.0.1:8080', 'http://[::1]', 'http://2130706433'])
     assert.throws(() => imageSourcesOf([origin], []), /is an address that --refused-image-networks refuses/);
   assert.deepEqual(imageSourcesOf(['http://127.0.0.1:8080'], ['169.254.0.0/16']).allowedOrigins, [

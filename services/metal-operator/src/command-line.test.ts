@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readConfig } from './config.ts';
-import { compatibleOptions } from './options.ts';
+import { readConfig } from './command-line.ts';
+import { compatibleOptions } from './option-list.ts';
 
 const required = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];
 const read = (flags: string[] = [], environment: NodeJS.ProcessEnv = {}) =>
@@ -16,36 +16,36 @@ test('every manager flag of v0.7.0 is accepted', () => {
     'zap-encoder': 'json',
     'registry-protocol': 'http',
   };
-  const flags = compatibleOptions.map(({ name, type }) => `--${name}=${special[name] ?? samples[type]}`);
+  const flags = compatibleOptions.map(({ flag, type }) => `--${flag}=${special[flag] ?? samples[type]}`);
   assert.doesNotThrow(() => readConfig(flags, {}));
 });
 
-test('flags are written as in Go: one dash or two, with = or a space, switches alone or with =false', () => {
-  assert.equal(read(['-discovery-timeout', '1h30m']).discoveryTimeoutMs, 5_400_000);
+test('flags have the syntax of Go: one dash or two, = or a space, switches alone or with =false', () => {
+  assert.equal(read(['-discovery-timeout', '1h30m']).operator.discoveryTimeoutMs, 5_400_000);
   assert.equal(read(['--leader-elect']).leaderElect, true);
   assert.equal(read(['--leader-elect=false']).leaderElect, false);
   assert.equal(read(['-leader-elect=true']).leaderElect, true);
   assert.throws(() => read(['--leader-elect', 'false']), /unexpected argument "false"/);
 });
 
-test('claims name no image by URL unless its origin is listed', () => {
-  assert.deepEqual(read().imageSources.allowedOrigins, []);
+test('the default configuration allows no image origin', () => {
+  assert.deepEqual(read().boot.imageSources.allowedOrigins, []);
   const { allowedOrigins, isRefusedAddress } = read([
     '--allowed-image-origins=https://a.test, http://b.test:8080/',
     '--refused-image-networks=10.96.0.0/12',
-  ]).imageSources;
+  ]).boot.imageSources;
   assert.deepEqual(allowedOrigins, ['https://a.test', 'http://b.test:8080']);
   assert.deepEqual([isRefusedAddress('10.96.0.1'), isRefusedAddress('127.0.0.1')], [true, false]);
 });
 
-test('replicas that share the BMCs elect a leader for the rest', () => {
-  assert.equal(read([]).shards, 'none');
-  const { shards, leaderElect } = read(['--shards=auto']);
-  assert.deepEqual({ shards, leaderElect }, { shards: 'auto', leaderElect: true });
+test('--shards=auto enables leader election', () => {
+  assert.equal(read([]).operator.shards, 'none');
+  const { operator, leaderElect } = read(['--shards=auto']);
+  assert.deepEqual([operator.shards, leaderElect], ['auto', true]);
   assert.throws(() => read(['--shards=3']), /--shards: "3" is none of none, auto/);
 });
 
-test('the lease has the times of v0.7.0, and other ones only where two leaders stay impossible', () => {
+test('lease times default to those of v0.7.0, and other times are refused where two replicas could lead at once', () => {
   assert.deepEqual(read().lease, { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 });
   const shorter = ['--leader-election-lease-duration=3s', '--leader-election-renew-deadline=2s'];
   assert.deepEqual(read([...shorter, '--leader-election-retry-period=500ms']).lease, {
@@ -57,19 +57,23 @@ test('the lease has the times of v0.7.0, and other ones only where two leaders s
   assert.throws(() => read(['--leader-election-renew-deadline=15s']), /each has to be longer than the next/);
 });
 
-test('BMC certificates are verified unless somebody says otherwise', () => {
-  const secure = read();
+test('BMC certificates are verified by default', () => {
+  const secure = read().operator;
   assert.deepEqual([secure.defaultScheme, secure.skipCertificateValidation], ['https', false]);
-  assert.equal(read(['--insecure']).defaultScheme, 'http');
-  assert.equal(read(['--insecure=false']).skipCertificateValidation, false, 'v0.7.0 skipped verification even then');
-  assert.equal(read(['--protocol=https', '--insecure']).skipCertificateValidation, false);
-  assert.equal(read(['--protocol=https', '--skip-cert-validation']).skipCertificateValidation, true);
+  assert.equal(read(['--insecure']).operator.defaultScheme, 'http');
+  assert.equal(
+    read(['--insecure=false']).operator.skipCertificateValidation,
+    false,
+    'v0.7.0 skipped verification in this case',
+  );
+  assert.equal(read(['--protocol=https', '--insecure']).operator.skipCertificateValidation, false);
+  assert.equal(read(['--protocol=https', '--skip-cert-validation']).operator.skipCertificateValidation, true);
 });
 
-test('the registry is found by flag or by environment', () => {
-  assert.equal(read().registryUrl, 'http://192.0.2.1:10000');
+test('the registry URL comes from its flag or from the environment', () => {
+  assert.equal(read().registry.url, 'http://192.0.2.1:10000');
   assert.equal(
-    readConfig(['--probe-image=p', '--probe-os-image=o'], { REGISTRY_ADDRESS: '192.0.2.7' }).registryUrl,
+    readConfig(['--probe-image=p', '--probe-os-image=o'], { REGISTRY_ADDRESS: '192.0.2.7' }).registry.url,
     'http://192.0.2.7:10000',
   );
   assert.throws(
@@ -78,9 +82,9 @@ test('the registry is found by flag or by environment', () => {
   );
 });
 
-test('the boot service is looked for beside the registry', () => {
-  assert.equal(read().bootUrl, 'http://192.0.2.1:8082');
-  assert.equal(read([], { BOOT_ADDRESS: '192.0.2.9' }).bootUrl, 'http://192.0.2.9:8082');
+test('the boot URL defaults to the host of the registry', () => {
+  assert.equal(read().boot.url, 'http://192.0.2.1:8082');
+  assert.equal(read([], { BOOT_ADDRESS: '192.0.2.9' }).boot.url, 'http://192.0.2.9:8082');
 });
 
 for (const [flags, message] of [
@@ -112,26 +116,26 @@ for (const [flags, message] of [
   [['--registry-cert-path=/certificate'], /machines are told http:.*; expected https in --registry-url/],
   [['--bmc-ca-file=/nonexistent.pem'], /--bmc-ca-file: cannot read \/nonexistent\.pem/],
 ] as const) {
-  test(`${flags.join(' ')} is refused with what is expected`, () => {
+  test(`${flags.join(' ')} fails with an error that names what is expected`, () => {
     assert.throws(() => read([...flags]), { code: 'InvalidConfiguration', message });
   });
 }
 
-test('discovery does not start without the images it boots', () => {
+test('the controllers require the images of discovery', () => {
   assert.throws(() => readConfig(['--registry-url=http://192.0.2.1'], {}), /--probe-image is required/);
-  assert.doesNotThrow(() => readConfig(['--components=registry'], {}), 'a registry alone boots nothing');
+  assert.doesNotThrow(() => readConfig(['--components=registry'], {}), 'a registry alone needs no images');
 });
 
-test('steps of a boot have the usual deadlines but for those that are given', () => {
-  assert.deepEqual(read().bootDeadlines, {});
-  const given = read(['--boot-step-deadlines=script=1h, kernel=90s']).bootDeadlines;
+test('boot step deadlines contain only the given steps', () => {
+  assert.deepEqual(read().boot.deadlines, {});
+  const given = read(['--boot-step-deadlines=script=1h, kernel=90s']).boot.deadlines;
   assert.deepEqual(given, { script: 3_600_000, kernel: 90_000 });
 });
 
-test('static metadata is given pair by pair, and the last one of a key counts', () => {
-  assert.deepEqual(read().staticMetadata, {});
+test('static metadata is given as pairs, and the last pair of a key wins', () => {
+  assert.deepEqual(read().metadata.staticMetadata, {});
   assert.deepEqual(
-    read(['--static-metadata=zone=a', '--static-metadata', 'url=http://x/?a=b', '--static-metadata=zone='])
+    read(['--static-metadata=zone=a', '--static-metadata', 'url=http://x/?a=b', '--static-metadata=zone=']).metadata
       .staticMetadata,
     {
       zone: '',
@@ -140,63 +144,66 @@ test('static metadata is given pair by pair, and the last one of a key counts', 
   );
 });
 
-test('the metadata service takes the port flag of v0.7.0', () => {
-  assert.equal(read().metadataPort, 10_002);
-  assert.equal(read(['--metaldata-port=10003']).metadataPort, 10_003);
-  assert.equal(read(['-metaldata-port', '10004']).metadataPort, 10_004);
-  assert.doesNotThrow(() => readConfig(['--components=metadata'], {}), 'it boots nothing and needs no registry');
+test('the metadata service accepts the misspelt port flag of v0.7.0', () => {
+  assert.equal(read().metadata.port, 10_002);
+  assert.equal(read(['--metaldata-port=10003']).metadata.port, 10_003);
+  assert.equal(read(['-metaldata-port', '10004']).metadata.port, 10_004);
+  assert.doesNotThrow(() => readConfig(['--components=metadata'], {}), 'the metadata service needs no registry');
 });
 
-test('there is an event receiver when BMCs have a way to it', () => {
-  assert.equal(read().eventUrl, undefined);
-  assert.equal(read(['--event-url=http://192.0.2.5:10001/']).eventUrl, 'http://192.0.2.5:10001');
+test('the event receiver runs when it has an address', () => {
+  assert.equal(read().events.url, undefined);
+  assert.equal(read(['--event-url=http://192.0.2.5:10001/']).events.url, 'http://192.0.2.5:10001');
   assert.equal(
-    read(['--event-protocol=https', '--event-port=10009'], { EVENT_ADDRESS: '192.0.2.5' }).eventUrl,
+    read(['--event-protocol=https', '--event-port=10009'], { EVENT_ADDRESS: '192.0.2.5' }).events.url,
     'https://192.0.2.5:10009',
   );
 });
 
-test('DHCP on its own needs to know where machines boot from', () => {
+test('DHCP without the boot service requires a boot URL', () => {
   const flags = ['--components=dhcp', '--dhcp=dnsmasq'];
   assert.throws(() => readConfig(flags, {}), /--boot-url is required/);
-  const { dhcp, bootUrl } = readConfig([...flags, '--boot-url=http://192.0.2.1:8082/'], {});
+  const { dhcp, boot } = readConfig([...flags, '--boot-url=http://192.0.2.1:8082/'], {});
   assert.deepEqual(
-    [dhcp.how, dhcp.leaseMs, dhcp.unknown, bootUrl],
+    [dhcp.mode, dhcp.leaseMs, dhcp.unknown, boot.url],
     ['dnsmasq', 3_600_000, 'ignore', 'http://192.0.2.1:8082'],
   );
-  assert.equal(read().dhcp.how, 'none');
+  assert.equal(read().dhcp.mode, 'none');
 });
 
-test('an option that does nothing yet is named when somebody sets it', () => {
+test('options without effect are listed when they are set', () => {
   assert.deepEqual(read().withoutEffect, []);
   assert.deepEqual(read(['--enable-http2', '--webhook-port=9443']).withoutEffect, ['enable-http2']);
 });
 
-test('events go where the URL or the address says, and nowhere without either', () => {
-  assert.equal(read().eventUrl, undefined);
-  assert.equal(read(['--event-url=https://events.test/']).eventUrl, 'https://events.test');
+test('the event URL comes from its flag or from the environment, and is undefined without either', () => {
+  assert.equal(read().events.url, undefined);
+  assert.equal(read(['--event-url=https://events.test/']).events.url, 'https://events.test');
   const flags = ['--components=registry', '--event-port=7', '--event-protocol=https'];
-  assert.equal(readConfig(flags, { EVENT_ADDRESS: '192.0.2.7' }).eventUrl, 'https://192.0.2.7:7');
+  assert.equal(readConfig(flags, { EVENT_ADDRESS: '192.0.2.7' }).events.url, 'https://192.0.2.7:7');
 });
 
-test('an address of version 6 is put in brackets', () => {
+test('an IPv6 address from the environment has brackets in URLs', () => {
   const address = '2001:db8::7';
   const needed = ['--probe-image=p', '--probe-os-image=o'];
-  const { registryUrl, bootUrl, eventUrl } = readConfig(needed, { REGISTRY_ADDRESS: address, EVENT_ADDRESS: address });
+  const { registry, boot, events } = readConfig(needed, { REGISTRY_ADDRESS: address, EVENT_ADDRESS: address });
   assert.deepEqual(
-    [registryUrl, bootUrl, eventUrl],
+    [registry.url, boot.url, events.url],
     ['http://[2001:db8::7]:10000', 'http://[2001:db8::7]:8082', 'http://[2001:db8::7]:10001'],
   );
-  assert.equal(read([], { BOOT_ADDRESS: address }).bootUrl, 'http://[2001:db8::7]:8082');
+  assert.equal(read([], { BOOT_ADDRESS: address }).boot.url, 'http://[2001:db8::7]:8082');
 });
 
-test('registries and what is kept of them are read from lists and sizes', () => {
-  const { bootRegistries, bootFileRoots } = read(['--boot-file-roots=/srv/a, /srv/b', '--boot-cache-size=500Mi']);
-  assert.deepEqual(bootFileRoots, ['/srv/a', '/srv/b']);
-  assert.deepEqual([bootRegistries.allowed, bootRegistries.insecure], [['ghcr.io'], []]);
-  assert.equal(bootRegistries.cacheBytes, 500 * 1_048_576);
-  assert.deepEqual(read(['--allowed-registries=']).bootRegistries.allowed, ['ghcr.io'], 'empty means the same');
-  assert.deepEqual(read(['--allowed-registries=a.test,B.test:5000']).bootRegistries.allowed, ['a.test', 'B.test:5000']);
+test('registries and file roots are lists, and the cache size has a unit', () => {
+  const { registries, fileRoots } = read(['--boot-file-roots=/srv/a, /srv/b', '--boot-cache-size=500Mi']).boot;
+  assert.deepEqual(fileRoots, ['/srv/a', '/srv/b']);
+  assert.deepEqual([registries.allowed, registries.insecure], [['ghcr.io'], []]);
+  assert.equal(registries.cacheBytes, 500 * 1_048_576);
+  assert.deepEqual(read(['--allowed-registries=']).boot.registries.allowed, ['ghcr.io'], 'empty means the default');
+  assert.deepEqual(read(['--allowed-registries=a.test,B.test:5000']).boot.registries.allowed, [
+    'a.test',
+    'B.test:5000',
+  ]);
   for (const size of ['', '0', '20 GB', '1.5Gi', '-1', '5Q'])
     assert.throws(() => read([`--boot-cache-size=${size}`]), /is no size; expected something like 500Mi or 20Gi/, size);
 });

@@ -1,14 +1,17 @@
 import { addressMatcher, isAddressOrNetwork } from '@metal/api/common/address-list.ts';
 import { ConfigError } from '@metal/kube/config-error.ts';
 
-/** Where images that others name by URL may come from. */
+/** Where images may come from that a claim or a boot configuration names by URL. */
 export interface ImageSources {
+  /** As `https://images.example:8443`. */
   readonly allowedOrigins: readonly string[];
-  /** Whether an address is never connected to. */
+  /** Whether no connection is made to the address, neither for such a URL nor where a registry redirects to. */
   readonly isRefusedAddress: (address: string) => boolean;
+  /** The administrator's own image, for discovery; it may have any origin. */
+  readonly ownImage?: string | undefined;
 }
 
-/** Unspecified, loopback, link-local, multicast, and where clouds give out credentials of the machine that asks. */
+/** Unspecified, loopback, link-local, multicast, and the addresses at which clouds serve instance credentials. */
 export const defaultRefusedNetworks: readonly string[] = [
   '0.0.0.0/8',
   '127.0.0.0/8',
@@ -23,12 +26,12 @@ export const defaultRefusedNetworks: readonly string[] = [
   'ff00::/8',
   'fd00:ec2::254/128',
   'fd20:ce::254/128',
-  // The same by NAT64.
+  // The same addresses through NAT64.
   '64:ff9b::7f00:0/104',
   '64:ff9b::a9fe:0/112',
 ];
 
-/** @throws ConfigError naming the word that is wrong, or an origin that could never be used. */
+/** @throws ConfigError that names the wrong item, or an allowed origin whose address is refused. */
 export function imageSourcesOf(origins: readonly string[], networks: readonly string[]): ImageSources {
   const isRefusedAddress = addressMatcher(networksOf(networks));
   const allowedOrigins = origins.map(originOf);

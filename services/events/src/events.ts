@@ -10,7 +10,7 @@ import { Readings } from './readings.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import { receiveEvents } from './routes.ts';
 
-export interface EventReceiverOptions {
+export interface EventsOptions {
   /** Port 0 selects a free port. */
   listen: { host?: string | undefined; port: number };
   /** token: the path contains a token of the BMC. none: the path contains the name of a BMC object, as in v0.7.0. */
@@ -27,13 +27,13 @@ export interface EventReceiverOptions {
   tls?: { certificatePem: string; keyPem: string } | undefined;
 }
 
-export type RunningEventReceiver = Listening;
+export type RunningEvents = Listening;
 
 const maxBodyBytes = 1_048_576;
 const shutdownGraceMs = 5_000;
 
 /** Receives events and metric reports of BMCs and exposes them as metrics. Readings expire after ten minutes. */
-export async function startEventReceiver(options: EventReceiverOptions): Promise<RunningEventReceiver> {
+export async function startEvents(options: EventsOptions): Promise<RunningEvents> {
   const { auth, bmcs, eventTokenKey, onEvent, clock, log } = options;
   const stack = new AsyncDisposableStack();
   try {
