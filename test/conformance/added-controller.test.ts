@@ -56,7 +56,9 @@ const announcementController = phaseController({
   writes: ['patch:servermaintenances', 'servermaintenances/status'],
 });
 
-test('a controller from another folder runs beside the built-in ones of the operator', { timeout: 60_000 }, async () => {
+test('a controller from another folder runs beside the built-in ones of the operator', {
+  timeout: 60_000,
+}, async () => {
   const { kubeconfigPath } = await cluster;
   await using client = createKubeClient({ kubeconfigPath });
   using clock = scaledClock(1);

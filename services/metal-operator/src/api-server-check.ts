@@ -1,12 +1,12 @@
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { ReadinessCheck } from './endpoints.ts';
 
-/** The kubelet's probe gives up after a second unless told otherwise. */
+/** The default timeout of a kubelet probe is one second. */
 const responseTimeoutMs = 800;
 
-/** Without the API server nothing is learned and nothing recorded: machines and metrics had better ask another replica. */
+/** A replica without a connection to the API server is not ready: another one may still have it. */
 export function apiServerCheck(client: KubeClient): ReadinessCheck {
-  // Much work is no obstacle.
+  // Does not queue behind the requests of controllers.
   const urgent = client.withPool('urgent');
   return async () => {
     try {
@@ -14,7 +14,7 @@ export function apiServerCheck(client: KubeClient): ReadinessCheck {
       return undefined;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      return `the Kubernetes API server does not answer: ${message}; what was begun goes on as soon as it is back`;
+      return `the Kubernetes API server does not answer: ${message}; work continues as soon as it does`;
     }
   };
 }

@@ -24,7 +24,7 @@ export function listenAddressOf(text: string): { host: string | undefined; port:
 /** Decides whether the bearer of a token may read metrics. */
 export type MetricsGuard = (token: string) => Promise<boolean>;
 
-/** Why the process cannot do its work now, in words; undefined when it can. */
+/** Why the process cannot do its work now, as a text; undefined when it can. */
 export type ReadinessCheck = () => Promise<string | undefined>;
 
 export interface EndpointOptions {
@@ -35,7 +35,7 @@ export interface EndpointOptions {
 }
 
 export interface Endpoints extends AsyncDisposable {
-  /** Base URLs on this machine; undefined where nobody listens. */
+  /** Base URLs on this machine; undefined where the configuration disables one. */
   readonly healthUrl: string | undefined;
   readonly metricsUrl: string | undefined;
 }
@@ -45,8 +45,8 @@ const limits = { bodyLimit: 1, requestTimeout: 10_000 };
 const shutdownGraceMs = 1_000;
 
 /**
- * Opens /healthz and /readyz, and /metrics, each where the configuration wants it. The process is healthy while it
- * answers; it is ready while nothing is in its way.
+ * Serves /healthz and /readyz, and /metrics, each at its configured address. The process is healthy while it
+ * responds, and ready while the readiness check returns no reason.
  */
 export async function startEndpoints(
   { healthAddress, metrics }: Pick<MetalOperatorConfig, 'healthAddress' | 'metrics'>,

@@ -23,7 +23,7 @@ process.stdin.resume().on('end', () => {
 console.log('silent');`;
 
 for (const format of ['json', 'text']) {
-  test(`a log in ${format} that nobody reads keeps its first lines, and says how many were lost when it is read again`, async () => {
+  test(`a blocked log in ${format} keeps its first lines and logs the number of dropped ones when it is read again`, async () => {
     const child = spawn(process.execPath, ['--input-type=module', '--eval', logLoadScript(format)]);
     const ended = once(child, 'exit');
     let lost = 0;
@@ -67,7 +67,7 @@ const readers = [
 ];
 
 for (const { reads, is, withinMs, act } of readers)
-  test(`whether a log is written is known where ${reads}`, async () => {
+  test(`the log reports whether its lines are written where ${reads}`, async () => {
     const child = spawn(process.execPath, ['--input-type=module', '--eval', flushScript(withinMs)]);
     const ended = once(child, 'exit');
     const outputs: unknown[] = [];
@@ -88,7 +88,7 @@ processLog.log.info({ text: 'x'.repeat(200_000) }, 'said');
 await flushOrKill(processLog)[Symbol.asyncDispose]();
 process.exit(0);`;
 
-test('a process whose log nobody reads ends, the first one of a container as well, which cannot kill itself', async () => {
+test('a process with a blocked log ends, also as the first process of a container, which ignores its own SIGKILL', async () => {
   const node = [process.execPath, '--input-type=module', '--eval', exitScript];
   const asFirst = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
   const [command = '', ...args] = (await mayBeFirst(asFirst)) ? [...asFirst, ...node] : node;

@@ -6,9 +6,9 @@ import type { Registry } from 'prom-client';
 
 export interface ProcessLog {
   readonly log: Logger;
-  /** How many found no room since the process began. */
+  /** Lines that were dropped since the process started, because the buffer was full. */
   readonly lostLines: () => number;
-  /** False when lines wait for that long, and nobody reads them. Where the reader has gone there is nothing to wait for. */
+  /** False when buffered lines are not written within that time. True when the reader has closed the pipe. */
   readonly isWritten: (withinMs: number) => Promise<boolean>;
 }
 
@@ -17,10 +17,10 @@ const flushTimeoutMs = 2_000;
 const maxBufferedBytes = 16 * 1_048_576;
 
 /**
- * Logs to stderr, as JSON or as one readable line each. Nobody waits for a line to be written: those that come meanwhile go
- * together. What is not written yet is, when the process ends; one that is killed takes its last milliseconds along.
+ * Logs to stderr, as JSON or as one readable line each. Writes are asynchronous and batched. Buffered lines are written when
+ * the process ends; a killed process loses those of its last milliseconds.
  *
- * While nobody reads them lines wait, up to 16 MiB. Those beyond that are lost; how many is said when the others are written.
+ * If stderr blocks, up to 16 MiB are buffered. Further lines are dropped, and their number is logged after the buffered ones.
  */
 export function createLog({ format, level }: LogConfig): ProcessLog {
   const options = {
@@ -37,14 +37,14 @@ export function createLog({ format, level }: LogConfig): ProcessLog {
   out.on('drain', () => {
     const lines = lost - reportedLost;
     reportedLost = lost;
-    if (lines > 0) log.warn({ lines }, 'lines of this log were lost here: nobody had read it for too long');
+    if (lines > 0) log.warn({ lines }, 'lines of this log were dropped here: stderr was blocked');
   });
   let isReaderGone = false;
   out.on('error', () => (isReaderGone = true));
   const isWritten = async (withinMs: number): Promise<boolean> => {
     if (isReaderGone) return true;
     const drained = once(out, 'drain', { signal: AbortSignal.timeout(withinMs) });
-    out.write(''); // Also where nothing waits, somebody is told that nothing does.
+    out.write(''); // Makes an empty buffer emit drain, too.
     return drained.then(
       () => true,
       () => isReaderGone,
@@ -54,26 +54,25 @@ export function createLog({ format, level }: LogConfig): ProcessLog {
 }
 
 /**
- * Ends the process where nobody reads the log for two seconds. An exit waits for writes that are under way: on a pipe that is
- * full, for ever.
+ * Kills the process if the log cannot be written within two seconds. A normal exit waits for pending writes: on a full pipe,
+ * forever.
  */
 export function flushOrKill({ isWritten }: ProcessLog): AsyncDisposable {
   return {
     [Symbol.asyncDispose]: async () => {
       if (await isWritten(flushTimeoutMs)) return;
       process.kill(process.pid, 'SIGKILL');
-      // The first process of a container is spared by signals of its own, but not by an abort.
+      // The first process of a container ignores its own signals, but not an abort.
       process.abort();
     },
   };
 }
 
-/** Also where nobody reads the log there is somebody who reads metrics. */
 export function exportLostLines(registry: Registry, { lostLines }: ProcessLog): void {
   void new ScrapedMetric({
     registry,
     name: 'metal_log_lines_dropped_total',
-    help: 'Lines of the log that were lost because nobody read it',
+    help: 'Log lines dropped because stderr was blocked',
     type: 'counter',
     read: () => [{ labels: {}, value: lostLines() }],
   });

@@ -12,11 +12,11 @@ import { systemClock } from '@metal/kube/runtime/clock.ts';
 import { OperatorError } from '@metal/kube/errors.ts';
 
 /**
- * Exit codes: 0 stopped as asked, 1 bad configuration or a failure that a restart may cure. A process whose log nobody reads
- * kills itself when everything else is over: 137 where a shell tells it, 139 where it is the first process of a container.
+ * Exit codes: 0 stopped as requested, 1 invalid configuration or a failure that a restart may fix. A process that cannot write
+ * its last log lines kills itself at the end: exit code 137 in a shell, 139 as the first process of a container.
  */
 async function main(): Promise<void> {
-  // Node would do it at the end, to which a process that is killed does not come.
+  // Node does this at exit, which a killed process does not reach.
   flushCompileCache();
   const config = readConfig(process.argv.slice(2), process.env);
   const processLog = createLog(config.log);
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   collectDefaultMetrics({ register: metrics });
   exportLostLines(metrics, processLog);
   let isStopping = false;
-  // A fleet of thousands takes seconds to be known: who waits for it, or watches over it, need not wait with it.
+  // The initial lists of a large fleet take seconds; health and metrics are served before.
   await using _endpoints = await startEndpoints(config, metrics, {
     guard: metricsGuardOf(client),
     readinessCheck: async () => (isStopping ? 'it is stopping' : (prepared.notReadyReason ?? apiServerCheck(client)())),
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   });
   log.info({ health: config.healthAddress, metrics: config.metrics.address }, 'starting');
   await using operator = await Promise.race([prepared.start(), stopRequested.then(() => undefined)]);
-  if (operator === undefined) return log.info('stopping before everything was there');
+  if (operator === undefined) return log.info('stopping before the start was complete');
   const { registryUrl, bootUrl, metadataUrl, eventUrl } = operator;
   log.info({ components: [...config.components], registryUrl, bootUrl, metadataUrl, eventUrl, identity }, 'running');
   const reason = await Promise.race([stopRequested, operator.stopped.then(() => 'stopped')]);
@@ -53,8 +53,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * Clocks and idle connections keep no process alive. While it waits for an API server that is away, and is told to listen
- * nowhere, there would be nothing left to wait for, and it would end without a word.
+ * Timers of clocks and idle connections are unreferenced. Without this one, a process that has no listener and waits for an
+ * unavailable API server would exit without an error.
  */
 function keepProcessAlive(): Disposable {
   const timer = setInterval(() => undefined, maxIntervalMs);

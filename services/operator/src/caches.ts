@@ -34,8 +34,8 @@ const some = (...names: (string | undefined)[]): string[] =>
   names.filter((name) => name !== undefined && name !== '') as string[]; // the filter leaves strings only
 
 /**
- * Reports are kept for years, and the certificate, which tells all of one in base64, is more than half of it. Nobody reads it
- * here but to see that there is one, for which its header will do.
+ * Reports are kept for years, and the certificate, which repeats the report in base64, is more than half of each. Controllers only
+ * check whether it exists, for which its header is enough.
  */
 function withoutCertificateBody(report: ErasureReport): ErasureReport {
   const { status } = report;
@@ -44,7 +44,7 @@ function withoutCertificateBody(report: ErasureReport): ErasureReport {
   return { ...report, status: { ...status, certificate } };
 }
 
-/** Declares the watches of the operator and by what the controllers look things up. Services may share them. */
+/** Declares the watches of the operator and the indexes that controllers use. Services may share them. */
 export function watchOperatorKinds(caches: CacheSet): OperatorCaches {
   return {
     endpoints: caches.watch(Endpoint, { indexes: { mac: ({ spec }) => some(macIdentityOf(spec?.macAddress)) } }),

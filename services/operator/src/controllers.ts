@@ -14,7 +14,7 @@ import { readinessRuleController } from './controllers/serverreadinessrule/contr
 import { readinessTaintsController } from './controllers/serverreadinesstaints/controller.ts';
 import { serverController } from './controllers/server/controller.ts';
 
-/** Everything that runs. */
+/** All controllers. */
 export const controllers = [
   endpointController,
   bmcController,
@@ -30,6 +30,6 @@ export const controllers = [
   cleanupAdmissionController,
 ] as const;
 
-/** What runs in a process, or in all replicas together. */
+/** The controllers for a configuration: without shards, no leader admits cleanups for other replicas. */
 export const controllersFor = ({ shards }: Pick<OperatorConfig, 'shards'>): readonly Controller<OperatorContext>[] =>
   shards === 'auto' ? controllers : controllers.filter((one) => one !== cleanupAdmissionController);

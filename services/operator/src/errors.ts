@@ -1,31 +1,30 @@
 import { configErrorCatalogue } from '@metal/kube/config-error.ts';
 import { type ErrorCatalogue, OperatorError } from '@metal/kube/errors.ts';
 
-/** What the controllers themselves may throw. */
+/** Errors of the controllers themselves. */
 export const operatorErrorCatalogue = {
   BindingRefused: {
     retry: 'later',
-    meaning:
-      'The API server refuses to have the server that was chosen bound to the claim: by the CRD, or by a policy.',
+    meaning: 'The CRD or an admission policy of the API server rejects the binding of the chosen server to the claim.',
     remedy:
-      'Read the message: correct the Server or the policy that is named there. It is tried again with growing pauses; cordon the server to have another one chosen.',
+      'Correct the Server or the policy that the message names. The binding is retried with increasing pauses; cordon the server to have another one chosen.',
   },
   ...configErrorCatalogue,
   StaleDecision: {
     retry: 'later',
-    meaning: 'The object changed hands or shape between looking and doing; nothing was done.',
-    remedy: 'Nothing; looking again settles it. If it stays, the message says what was found instead.',
+    meaning: 'The object changed between the decision and the action; the action was not carried out.',
+    remedy: 'Nothing; the next reconcile decides again. If the error stays, the message names what was found instead.',
   },
 } as const satisfies ErrorCatalogue;
 
-/** Unlike what is refused elsewhere it is tried again: what mends it, a CRD or a policy, is nothing that is watched. */
+/** Retried, unlike other rejections: CRDs and policies are not watched, so that no event shows a correction. */
 export class BindingRefused extends OperatorError {
   constructor(message: string, cause: unknown) {
     super({ code: 'BindingRefused', message, retry: 'later', cause });
   }
 }
 
-/** The object changed hands or shape between look and do; nothing was done. Looking again settles it. */
+/** The object changed between the decision and the action; the next reconcile decides again. */
 export class StaleDecision extends OperatorError {
   constructor(message: string) {
     super({ code: 'StaleDecision', message, retry: 'later' });

@@ -98,7 +98,7 @@ test('every server has one series per state, and exactly one of them is 1', asyn
   ]);
 });
 
-test('a condition that stands there twice is one series', async () => {
+test('a duplicate condition is one series', async () => {
   const { servers, samples } = fleet();
   const ready = { type: 'Ready', status: 'False', reason: 'X', message: '', lastTransitionTime: at(0) } as const;
   servers.upsertIfNewer(server('s', { conditions: [ready, ready, { ...ready, type: 'Discovered', status: 'True' }] }));
@@ -108,7 +108,7 @@ test('a condition that stands there twice is one series', async () => {
   ]);
 });
 
-test('what is deleted leaves nothing behind in the metrics', async () => {
+test('deleted objects have no series', async () => {
   const { servers, claims, bmcs, registry, traffic } = fleet();
   const before = await registry.metrics();
   servers.upsertIfNewer(server('gone', { state: 'Available', stateSince: at(0), powerState: 'Off' }));
@@ -125,7 +125,7 @@ test('what is deleted leaves nothing behind in the metrics', async () => {
   assert.equal(await registry.metrics(), before);
 });
 
-test('a BMC that is talked to before it is created is told of once it is there, with all that was counted', async () => {
+test('requests to a BMC before its creation are exported once the BMC exists', async () => {
   const { bmcs, registry, traffic, samples } = fleet();
   const empty = await registry.metrics();
   const [observer] = ['b', 'endpoint/b'].map((name) => {
@@ -143,7 +143,7 @@ test('a BMC that is talked to before it is created is told of once it is there, 
   assert.deepEqual(await samples('metal_bmc_open_sessions'), ['bmc=b 0'], 'it begins anew when it comes back');
 });
 
-test('turns of the server controller are counted by result', async () => {
+test('reconciles of the server controller are counted by result', async () => {
   const { registry, samples } = fleet();
   const zero = ['result=success 0', 'result=error_fetch 0', 'result=error_reconcile 0'];
   assert.deepEqual(await samples('metal_server_reconciliation_total'), zero, 'also before this process leads');
@@ -158,7 +158,7 @@ test('turns of the server controller are counted by result', async () => {
   ]);
 });
 
-test('times in a state, of discoveries, bindings and boots are told from changes alone', async () => {
+test('durations of states, discoveries, bindings and boots are measured from changes', async () => {
   const { servers, claims, registry } = fleet();
   const sums = async () => (await registry.metrics()).match(/^metal_\w+_duration_seconds_sum.*$/gm)?.toSorted();
   claims.upsertIfNewer(claim('Unbound'));
@@ -184,14 +184,14 @@ test('times in a state, of discoveries, bindings and boots are told from changes
   ]);
 });
 
-test('what was so before this process came is no duration of its own', async () => {
+test('objects from before the start of the process count in no duration', async () => {
   const { servers, claims, registry } = fleet();
   claims.upsertIfNewer(claim('Bound'));
   servers.upsertIfNewer(server('s', { state: 'Reserved', stateSince: at(9), provisionedClaimUID: 'claim-uid' }));
   assert.doesNotMatch(await registry.metrics(), /_duration_seconds_count(?:\{.*\})? [1-9]/);
 });
 
-test('attempts to clean up are counted by how they ended, silence included, and successes are timed', async () => {
+test('cleanup attempts are counted by result, timeouts included, and successes are timed', async () => {
   const { servers, erasures, samples, registry } = fleet();
   const inCleanup = (cleanup: object, seconds = 0) =>
     servers.upsertIfNewer(
@@ -227,7 +227,7 @@ test('attempts to clean up are counted by how they ended, silence included, and 
   assert.deepEqual(await samples('metal_server_cleanup_needed'), []);
 });
 
-test('a server that a claim holds needs no cleanup yet, whatever state it is in', async () => {
+test('a bound server needs no cleanup in any state', async () => {
   const { servers, samples } = fleet();
   const failed = () => server('s', { state: 'Error', cleanup: { neededSince: at(0) } });
   servers.upsertIfNewer(failed());
@@ -236,7 +236,7 @@ test('a server that a claim holds needs no cleanup yet, whatever state it is in'
   assert.deepEqual(await samples('metal_server_cleanup_needed'), ['server=s 1']);
 });
 
-test('only claims without a server tell since when they wait', async () => {
+test('only unbound claims have the time since when they wait', async () => {
   const { claims, samples } = fleet();
   claims.upsertIfNewer(claim());
   const waiting = 'metal_claim_unbound_since_timestamp_seconds';
@@ -246,7 +246,7 @@ test('only claims without a server tell since when they wait', async () => {
   assert.deepEqual(await samples(waiting), []);
 });
 
-test('requests, errors, sessions and the breaker are told per BMC, and counts outlive a new line', async () => {
+test('requests, errors, sessions and the breaker are exported per BMC, and counters survive a new connection', async () => {
   const { bmcs, traffic, samples, scheduler } = fleet();
   bmcs.upsertIfNewer(bmc('b', { state: 'Error' }));
   const requestEvent = { method: 'GET', path: '/redfish/v1', ms: 20 };
@@ -285,7 +285,7 @@ async function textOf(registry: Registry): Promise<string[]> {
   return pieces;
 }
 
-test('told piece by piece, metrics read as the library would tell them', async () => {
+test('the streamed exposition equals that of the library', async () => {
   const { servers, bmcs, registry, traffic } = fleet();
   for (let number = 0; number < 300; number += 1)
     servers.upsertIfNewer(server(`server-${number}`, { state: 'Available' }));
@@ -296,7 +296,7 @@ test('told piece by piece, metrics read as the library would tell them', async (
   assert.equal(pieces.join('').trimEnd(), (await registry.metrics()).trimEnd());
 });
 
-test('what BMCs push is told piece by piece, under the names of v0.7.0', async () => {
+test('readings that BMCs push are streamed under the names of v0.7.0', async () => {
   const registry = new Registry();
   using readings = new Readings(clock);
   const events = new EventMetrics(readings, registry);

@@ -4,7 +4,7 @@ import { shardKeyOfBmc } from '@metal/operator/bmc-connections/shard-key.ts';
 import type { Registry } from 'prom-client';
 import { ScrapedMetric } from '@metal/kube/runtime/scraped-metric.ts';
 
-/** What of the fleet is this replica's. Where replicas do not share there is nothing to tell. */
+/** The share of this replica. Without shards the metrics have no samples. */
 export function exportShardMetrics(
   registry: Registry,
   { membership, caches }: { membership: ShardMembership | undefined; caches: Pick<OperatorCaches, 'bmcs'> },
@@ -12,7 +12,7 @@ export function exportShardMetrics(
   void new ScrapedMetric({
     registry,
     name: 'metal_shard_members',
-    help: 'Replicas that share the BMCs, as far as this one knows',
+    help: 'Replicas that divide the BMCs among themselves, as observed by this one',
     read: () => (membership === undefined ? [] : [{ labels: {}, value: membership.members.length }]),
   });
   void new ScrapedMetric({
@@ -29,7 +29,7 @@ export function exportShardMetrics(
   void new ScrapedMetric({
     registry,
     name: 'metal_shard_hand_overs_total',
-    help: 'Times that this replica took BMCs over from others, or gave some to them',
+    help: 'Times that this replica gained BMCs from others, or lost some to them',
     type: 'counter',
     read: () => {
       if (membership === undefined) return [];
