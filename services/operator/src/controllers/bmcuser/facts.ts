@@ -74,11 +74,6 @@ export interface BmcUserFacts {
   readonly leavingForMs: number;
 }
 
-/** Notes when the deletion was first seen: an account that cannot be deleted is left behind after a while. */
-export function observeBmcUser(memory: ObservedAccount, { metadata }: BMCUser, _context: unknown, now: number): void {
-  if (metadata.deletionTimestamp !== undefined) memory.deletingSince ??= now;
-}
-
 const accountPollIntervalMs = seconds(600);
 const lockedPollIntervalMs = seconds(60);
 const pauseAfterRejectionMs = seconds(5);

@@ -1,6 +1,7 @@
 import type { Account, AccountService } from '@metal/redfish/resources/accounts.ts';
 import type { LoginResult } from '@metal/redfish/resources/login.ts';
 import type { Password } from '@metal/redfish/http/bmc.ts';
+import type { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import type { RedfishError } from '@metal/redfish/errors.ts';
 
 /** One read of the account service. `at` is in milliseconds of the clock. */
@@ -83,4 +84,9 @@ export class ObservedAccount {
   recordRejection(error: RedfishError, desired: string, now: number): void {
     this.rejection = { error, desired, retryAt: now + rejectionTtlMs };
   }
+}
+
+/** Notes when the deletion was first seen: an account that cannot be deleted is left behind after a while. */
+export function observeBmcUser(memory: ObservedAccount, { metadata }: BMCUser, _context: unknown, now: number): void {
+  if (metadata.deletionTimestamp !== undefined) memory.deletingSince ??= now;
 }
