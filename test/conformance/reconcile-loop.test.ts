@@ -269,6 +269,9 @@ test('status fields of a retired field manager are taken over, logged once, and 
     await until(fixture.lamps, name, (lamp) => reasonOf(lamp) === 'NotWanted');
     await fixture.client.mergePatch(Lamp, { name }, { spec: { lit: true } });
     await until(fixture.lamps, name, (lamp) => lamp?.status?.phase === 'Bright');
+  }
+  await fixture.stop();
+  for (const name of ['attic', 'cellar']) {
     const { metadata } = await fixture.client.get(Lamp, { name });
     assert.deepEqual(
       metadata.managedFields?.filter(({ subresource }) => subresource === 'status').map(({ manager }) => manager),

@@ -65,51 +65,50 @@ function findCredential({
   );
 }
 
-function blockerOf({
-  macAddress,
-  ip,
-  duplicates,
-  device,
-  bmc,
-  secret,
-  databaseSize,
-}: EndpointFacts): [reason: EndpointReason, message: string] | undefined {
+type Blocked = [reason: EndpointReason, message: string];
+
+const blockerOf = (endpoint: EndpointFacts): Blocked | undefined =>
+  addressBlocker(endpoint) ?? deviceBlocker(endpoint) ?? credentialBlocker(endpoint);
+
+function addressBlocker({ macAddress, duplicates }: EndpointFacts): Blocked | undefined {
   if (macAddress === '')
     return ['MACAddressMissing', 'spec.macAddress is empty; set it, or create a BMC object with spec.access instead'];
   const [first] = duplicates.before;
-  if (first !== undefined)
-    return [
-      'DuplicateMACAddress',
-      `Endpoint ${first} has ${macAddress} already; nothing is done for this one; correct or delete one of the two`,
-    ];
-  if (device === undefined) {
+  if (first === undefined) return undefined;
+  return [
+    'DuplicateMACAddress',
+    `Endpoint ${first} has ${macAddress} already; nothing is done for this one; correct or delete one of the two`,
+  ];
+}
+
+function deviceBlocker({ macAddress, ip, device, databaseSize }: EndpointFacts): Blocked | undefined {
+  if (device === undefined)
     return [
       'UnknownMACPrefix',
       `${macAddress} matches none of the ${databaseSize} prefixes of the MAC prefix database; add its prefix to the file of --mac-prefixes-file, or create a BMC object with spec.access`,
     ];
-  }
   if (device.type !== 'bmc')
     return [
       'NotABMC',
       `the MAC prefix database says that ${macAddress} is of type "${device.type}"; only "bmc" is managed`,
     ];
   if (ip === '') return ['IPAddressMissing', 'spec.ip is empty; set the address of the device'];
-  if (!supportedProtocols.includes(device.protocol)) {
-    return [
-      'UnsupportedProtocol',
-      `the MAC prefix database names protocol "${device.protocol}"; expected one of ${supportedProtocols.join(', ')}`,
-    ];
-  }
-  if (secret === 'absent' && (device.defaultCredentials ?? []).length === 0) {
+  if (supportedProtocols.includes(device.protocol)) return undefined;
+  return [
+    'UnsupportedProtocol',
+    `the MAC prefix database names protocol "${device.protocol}"; expected one of ${supportedProtocols.join(', ')}`,
+  ];
+}
+
+function credentialBlocker({ device, bmc, secret }: EndpointFacts): Blocked | undefined {
+  if (secret === 'absent' && (device?.defaultCredentials ?? []).length === 0)
     return [
       'NoDefaultCredentials',
-      `prefix ${device.macPrefix} of the MAC prefix database has no defaultCredentials; add one, or create a BMCSecret with the name of this Endpoint`,
+      `prefix ${device?.macPrefix ?? ''} of the MAC prefix database has no defaultCredentials; add one, or create a BMCSecret with the name of this Endpoint`,
     ];
-  }
-  if (bmc === 'foreign')
-    return [
-      'NameTaken',
-      'a BMC of this name exists that does not refer to this endpoint; rename or delete one of the two',
-    ];
-  return undefined;
+  if (bmc !== 'foreign') return undefined;
+  return [
+    'NameTaken',
+    'a BMC of this name exists that does not refer to this endpoint; rename or delete one of the two',
+  ];
 }
