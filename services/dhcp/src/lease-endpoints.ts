@@ -1,3 +1,4 @@
+import { fieldManagerOf } from '@metal/kube/client/field-managers.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
@@ -98,7 +99,7 @@ export class LeaseEndpoints implements Disposable {
   }
 }
 
-const fieldManager = 'metal-operator/dhcp';
+const fieldManager = fieldManagerOf('dhcp');
 
 export const endpointNameOf = (mac: string): string => `mac-${digitsOf(mac)}`;
 

@@ -1,3 +1,4 @@
+import { fieldManagerOf } from '@metal/kube/client/field-managers.ts';
 import { readMacPrefixes } from '@metal/api/mac-prefixes.ts';
 import type { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
@@ -111,7 +112,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
 const withFieldManager = (controller: Controller<OperatorContext>): Controller<OperatorContext> => ({
   ...controller,
   start: (runtime, context) => {
-    const client = context.client.withFieldManager(`metal-operator/${controller.name}`);
+    const client = context.client.withFieldManager(fieldManagerOf(controller.name));
     return controller.start(runtime, { ...context, client });
   },
 });

@@ -1,3 +1,4 @@
+import { fieldManager } from './guarded-put.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
@@ -51,7 +52,7 @@ async function applyBootState(boot: ServerBootConfiguration, client: KubeClient,
   await client.apply(
     ServerBootConfiguration,
     { metadata: { name, namespace, resourceVersion }, status: { conditions: [condition] } },
-    { fieldManager: 'metal-operator/registry', subresource: 'status', force: isOutdated(boot) },
+    { fieldManager, subresource: 'status', force: isOutdated(boot) },
   );
 }
 

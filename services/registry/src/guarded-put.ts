@@ -1,9 +1,10 @@
+import { fieldManagerOf } from '@metal/kube/client/field-managers.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
 import { RegistryError } from './registry-error.ts';
 
-export const fieldManager = 'metal-operator/registry';
+export const fieldManager = fieldManagerOf('registry');
 
 export interface Put<T extends KubeObject> {
   readonly client: KubeClient;

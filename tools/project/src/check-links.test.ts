@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { brokenLinksIn } from './check-links.ts';
+import { brokenLinksIn, missingSourcesIn } from './check-links.ts';
 
 const files: Readonly<Record<string, string>> = {
   'README.md': '# Product\n',
@@ -44,4 +44,15 @@ test('a link to a heading of the same file is checked', () => {
 
 test('text in code spans and fenced blocks is not a link', () => {
   assert.deepEqual(problems('`[a-z](x)` and ``[`](y)``\n\n```\n[a](b)\n```\n'), []);
+});
+
+test('a code span that names no source file is reported', () => {
+  const sources = ['services/operator/src/server/table.ts'];
+  assert.deepEqual(missingSourcesIn('a.md', '`table.ts` and `server/table.ts`', sources), []);
+  assert.deepEqual(
+    missingSourcesIn('a.md', 'x\n`claim/table.ts` or `able.ts`', sources).map(
+      ({ line, message }) => `${line} ${message}`,
+    ),
+    ['2 names claim/table.ts, which does not exist', '2 names able.ts, which does not exist'],
+  );
 });

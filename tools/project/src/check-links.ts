@@ -2,12 +2,24 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Violation } from './check-boundaries.ts';
 import { lineAt } from './code-text.ts';
+import { sourceFiles } from './source-files.ts';
 
-/** Lists relative links in Markdown files whose file or heading does not exist. */
+/** Lists relative links in Markdown files whose file or heading does not exist, and source files that they name in vain. */
 export function findBrokenLinks(root: string): Violation[] {
   const files = globSync('**/*.md', { cwd: root, exclude: (path) => path.includes('node_modules') });
   const read = (path: string) => (existsSync(join(root, path)) ? textAt(join(root, path)) : undefined);
-  return files.toSorted().flatMap((file) => brokenLinksIn(file, read(file) ?? '', read));
+  const sources = sourceFiles(root);
+  return files.toSorted().flatMap((file) => {
+    const text = read(file) ?? '';
+    return [...brokenLinksIn(file, text, read), ...missingSourcesIn(file, text, sources)];
+  });
+}
+
+/** Source files in code spans, as in `table.ts` or `server/table.ts`, that end no path of `sources`. */
+export function missingSourcesIn(file: string, text: string, sources: readonly string[]): Violation[] {
+  return [...text.matchAll(/`([\w./-]+\.ts)`/g)]
+    .filter(([, name = '']) => !sources.some((source) => `/${source}`.endsWith(`/${name}`)))
+    .map(({ index, 1: name }) => ({ file, line: lineAt(text, index), message: `names ${name}, which does not exist` }));
 }
 
 /** A folder is a link target without headings. */

@@ -1,3 +1,4 @@
+import { defaultFieldManager } from './field-managers.ts';
 import type { Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
 import { asFailedTest } from './status-errors.ts';
@@ -39,7 +40,7 @@ export class KubeClient implements AsyncDisposable {
     this.#options = options;
     this.#shared = shared;
     this.#requests = new RequestSender(shared, pool);
-    this.#fieldManager = options.defaultFieldManager ?? 'metal-operator';
+    this.#fieldManager = options.defaultFieldManager ?? defaultFieldManager;
   }
 
   /** The same client over the connections of another pool. It ends with this one. */

@@ -1,3 +1,4 @@
+import { fieldManagerOf } from './field-managers.ts';
 import {
   CustomResourceDefinition,
   ValidatingAdmissionPolicy,
@@ -50,7 +51,7 @@ const isEstablished = ({ status }: CustomResourceDefinition): boolean =>
  * are about have to be there already.
  */
 export async function installAdmissionRules(client: KubeClient, rules: readonly AdmissionRule[]): Promise<void> {
-  const options = { fieldManager: 'metal-operator/install', force: true };
+  const options = { fieldManager: fieldManagerOf('install'), force: true };
   await Promise.all(
     rules
       .map(toAdmissionObjects)

@@ -1,3 +1,4 @@
+import { fieldManagerOf } from '../client/field-managers.ts';
 import { keyOf, type KubeObject } from '../kinds/kind.ts';
 import { applyOwned, dropRetiredManagers } from '../client/field-ownership.ts';
 import type { ControllerRuntime, Outcome, PhaseControllerDefinition } from './definition.ts';
@@ -117,7 +118,7 @@ export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
         client,
         kind,
         { metadata: { name, namespace, resourceVersion }, status },
-        { fieldManager: `metal-operator/${controller}`, subresource: 'status' },
+        { fieldManager: fieldManagerOf(controller), subresource: 'status' },
         (managers) => this.#logTaken(key, managers),
       );
       return dropRetiredManagers(client, kind, written, retiredFieldManagers);

@@ -1,3 +1,4 @@
+import { fieldManagerOf } from '@metal/kube/client/field-managers.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
@@ -204,7 +205,7 @@ export class BootProgressRecorder implements AsyncDisposable {
         status: { conditions: firstOfEach(conditions), boot: { steps } },
       },
       // The registry may have written the condition BootStateReceived.
-      { fieldManager: 'metal-operator/boot-evidence', subresource: 'status', force: true, signal },
+      { fieldManager: fieldManagerOf('boot-evidence'), subresource: 'status', force: true, signal },
     );
   }
 

@@ -1,3 +1,4 @@
+import { fieldManagerOf } from '@metal/kube/client/field-managers.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { HTTPBootConfig } from '@metal/api/v1alpha1/http-boot-config.ts';
 import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
@@ -41,7 +42,7 @@ interface Publication {
 }
 
 const kinds: readonly Kind<BootConfig>[] = [IPXEBootConfig, HTTPBootConfig];
-const fieldManager = 'metal-operator/boot';
+const fieldManager = fieldManagerOf('boot');
 
 /**
  * Publishes boot configurations as the kinds of boot.ironcore.dev.

@@ -1,3 +1,4 @@
+import { fieldManagerOf } from '@metal/kube/client/field-managers.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
@@ -85,7 +86,7 @@ export class ValidationReporter {
           ServerBootConfiguration,
           { metadata: { name, namespace, resourceVersion }, status },
           // The operator writes Pending until a boot service decides; from then on this manager owns the state.
-          { fieldManager: 'metal-operator/boot', subresource: 'status', force: true },
+          { fieldManager: fieldManagerOf('boot'), subresource: 'status', force: true },
         );
         return;
       } catch (error) {

@@ -14,7 +14,8 @@ import type { OperatorContext } from '../context.ts';
 import { StaleDecision } from '../../errors.ts';
 import { afterFailure, afterSuccess } from './login-attempts.ts';
 import type { MacPrefix } from '@metal/api/mac-prefixes.ts';
-import type { EndpointAction, EndpointFacts, EndpointMemory } from './facts.ts';
+import type { EndpointAction, EndpointFacts } from './facts.ts';
+import type { EndpointMemory } from './memory.ts';
 
 /** A BMC that responds at all responds within this; for others the BMC object reports why not. */
 const firstObserveTimeoutMs = seconds(2);

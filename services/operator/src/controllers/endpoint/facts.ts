@@ -1,7 +1,8 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { OperatorContext } from '../context.ts';
-import { attemptsRecorded, type LoginAttempts, pauseBeforeAttempt } from './login-attempts.ts';
+import { type LoginAttempts, pauseBeforeAttempt } from './login-attempts.ts';
+import type { EndpointMemory } from './memory.ts';
 import { hasBmcIn, macIdentityOf, type DuplicateEndpoints, duplicatesOf } from '@metal/api/mac-address.ts';
 import { type MacPrefix } from '@metal/api/mac-prefixes.ts';
 
@@ -24,23 +25,6 @@ export interface EndpointFacts {
   readonly nextLoginInMs: number;
   /** Discovery: it may start or has started, waits for a slot, or has not requested one. */
   readonly discovery: 'admitted' | 'queued' | 'notQueued';
-}
-
-/** Memory of one Endpoint. Its disposal gives the slot of its discovery back. */
-export class EndpointMemory implements Disposable {
-  /** Results that an earlier process recorded in the status count as well. */
-  logins: LoginAttempts;
-  readonly #releaseSlot: () => void;
-
-  constructor({ metadata, status }: Endpoint, { discoveryLimiter, clock }: OperatorContext) {
-    const lastAt = Date.parse(status?.lastLoginAttemptTime ?? '1970-01-01T00:00:00Z');
-    this.logins = attemptsRecorded(status?.rejectedDefaultCredentials, lastAt, clock.now());
-    this.#releaseSlot = () => discoveryLimiter.forget(metadata.name);
-  }
-
-  [Symbol.dispose](): void {
-    this.#releaseSlot();
-  }
 }
 
 export function readEndpointFacts(
