@@ -17,9 +17,9 @@ test('the demo runs the whole main path and prints the duration of each step', a
   const { code, stdout, stderr } = await runDemo('--servers', '2');
   assert.equal(code, 0, stderr);
   for (const step of [
-    '2 servers from a MAC address to Available',
-    'a claim by selector is bound',
-    'boots the image of its claim',
+    'discover 2 servers, from MAC address to Available',
+    'bind a claim with a selector to ',
+    'boot the image of the claim',
     'Available again',
   ]) {
     assert.match(stdout, new RegExp(`✔ +\\d+\\.\\d s {2}.*${step}`));
@@ -31,7 +31,7 @@ test('the demo runs the whole main path and prints the duration of each step', a
 test('a demo with a step that times out fails with the reason', async () => {
   const { code, stderr } = await runDemo('--servers', '3', '--timeout', '1');
   assert.equal(code, 1);
-  assert.match(stderr, /demo: "every server is Available and off" did not happen within 1 s/);
+  assert.match(stderr, /demo: expected "every server is Available and off" within 1 s/);
   assert.match(stderr, /SERVER +MANUFACTURER +STATE +POWER +REASON/, 'with the last observed state');
 });
 
