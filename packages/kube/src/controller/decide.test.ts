@@ -6,10 +6,10 @@ type Phase = 'Off' | 'On';
 type Action = 'push';
 const row = rowsOf<Phase, { lit: boolean }, Action>();
 
-test('a table judges facts, phase by phase', () => {
+test('a table decides by facts, phase by phase', () => {
   const table: PhaseTable<Phase, { lit: boolean }, Action> = {
     Off: row(['On'], ({ lit }) => (lit ? go('On', 'Lit') : act('push', 'Dark'))),
-    On: row(['Off'], ({ lit }) => (lit ? rest : wait(10, 'Fading', 'look again'))),
+    On: row(['Off'], ({ lit }) => (lit ? rest : wait(10, 'Fading', 'no light yet'))),
   };
   assert.deepEqual(table.Off.decide({ lit: true }), { kind: 'go', phase: 'On', reason: 'Lit', message: undefined });
   assert.deepEqual(table.Off.decide({ lit: false }), {
@@ -22,12 +22,12 @@ test('a table judges facts, phase by phase', () => {
     kind: 'wait',
     delayMs: 10,
     reason: 'Fading',
-    message: 'look again',
+    message: 'no light yet',
   });
 });
 
-test('what a table must not say does not compile', () => {
-  // @ts-expect-error a row goes only where its list says
+test('a table with a forbidden decision does not compile', () => {
+  // @ts-expect-error a phase that the row does not list
   row(['Off'], () => go('On', 'NotListed'));
   // @ts-expect-error an action that does not exist
   row([], () => act('pull', 'NoSuchAction'));

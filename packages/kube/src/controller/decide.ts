@@ -1,13 +1,13 @@
-/** The words a phase table is written in. A decision is a value; the runner carries it out. */
+/** Types and constructors of phase tables. A decision is a value; the reconcile loop executes it. */
 
-/** What a reason means to the person who reads it in a condition, an event or a log line. */
+/** Explanation of a reason that appears in conditions, events and log lines. */
 export interface ReasonEntry {
-  /** A sentence: what is the case. */
+  /** A sentence: the situation. */
   readonly meaning: string;
-  /** A sentence: what a person can do, or that nothing has to be done. */
+  /** A sentence: what to do, or that nothing has to be done. */
   readonly remedy: string;
 }
-/** Every reason that a controller gives. A table that uses another one does not compile; the reference page lists them. */
+/** Every reason of a controller. A table with another reason does not compile; the reference page lists them. */
 export type ReasonCatalogue = Readonly<Record<string, ReasonEntry>>;
 
 /** Enter another phase. */
@@ -17,8 +17,8 @@ export interface Go<Phase extends string = string, Reason extends string = strin
   readonly reason: Reason;
   readonly message: string | undefined;
   /**
-   * Words of the event where they are a contract, or that it is a warning; without it the event tells both phases and the
-   * message. none: what an object grows up through is told by its conditions.
+   * Action and note of the event where they are a contract, or its type. Default: a Normal event with both phases and the
+   * message. none: no event; the conditions show the transition.
    */
   readonly event?:
     | { readonly action: string; readonly note: string }
@@ -26,23 +26,23 @@ export interface Go<Phase extends string = string, Reason extends string = strin
     | 'none'
     | undefined;
 }
-/** Carry out one named action, then look again. */
+/** Run one named action, then observe again. */
 export interface Act<Action extends string = string, Reason extends string = string> {
   readonly kind: 'act';
   readonly action: Action;
   readonly reason: Reason;
   readonly message: string | undefined;
 }
-/** Look again after the delay, or as soon as something changes. */
+/** Reconcile again after the delay, or at the next change. */
 export interface Wait<Reason extends string = string> {
   readonly kind: 'wait';
   readonly delayMs: number;
   readonly reason: Reason;
   readonly message: string | undefined;
-  /** Told in the status when it has lasted this long; without it, after some seconds. */
+  /** The status reports a wait that lasts this long. Default: some seconds. */
   readonly reportAfterMs?: number | undefined;
 }
-/** Nothing to do until something changes. */
+/** Nothing to do until the next change. */
 export interface Rest {
   readonly kind: 'rest';
 }
@@ -89,7 +89,7 @@ export const wait = <const Reason extends string>(
 });
 export const rest: Rest = { kind: 'rest' };
 
-/** One phase: the phases it may go to, and the judge. */
+/** One phase, and the phases that may follow. */
 export interface Row<Phase extends string, Facts, Action extends string, Reason extends string = string> {
   readonly to: readonly Phase[];
   readonly decide: (facts: Facts) => Decision<Phase, Action, Reason>;
@@ -100,7 +100,7 @@ export type PhaseTable<Phase extends string, Facts, Action extends string, Reaso
   readonly [P in Phase]: Row<Phase, Facts, Action, Reason>;
 };
 
-/** Makes the `row` function of one table. A row's judge may only `go` to the phases listed in front of it. */
+/** Makes the `row` function of one table. `decide` may only `go` to the phases that its row lists. */
 export function rowsOf<Phase extends string, Facts, Action extends string, Reason extends string = string>() {
   return <const To extends readonly Phase[]>(
     to: To,

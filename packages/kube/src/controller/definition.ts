@@ -75,7 +75,7 @@ export interface PhaseControllerDefinition<
   readonly memory?: (object: T, context: Context) => Memory;
   /** Reduces the current object into its memory. Called before `facts`, each time. The only place besides actions that changes memory. */
   readonly observe?: (memory: Memory, object: T, context: Context, now: number) => void;
-  /** Everything that a row decides by, from caches and memory. Synchronous and pure. */
+  /** Input of the decision, from caches and memory. Synchronous and pure. */
   readonly facts: (
     object: T,
     context: Context,
@@ -160,7 +160,7 @@ export interface ShardDrain {
 export interface RunningController {
   /** Starts no reconcile any more; resolves when the running ones have finished. */
   drain(): Promise<void>;
-  /** Drops the objects with a concerned key. The share keeps their reconciles from starting again. */
+  /** Drops the objects with a concerned key. `Share.mayStart` keeps them from starting again. */
   drainShard(isConcerned: (key: string) => boolean): ShardDrain;
   /** Reconciles all objects with a concerned key. */
   startShard(isConcerned: (key: string) => boolean): void;

@@ -5,7 +5,7 @@ import type { Kind, KubeObject } from '../kinds/kind.ts';
 export const hasFinalizer = ({ metadata }: KubeObject, finalizer: string): boolean =>
   metadata.finalizers?.includes(finalizer) ?? false;
 
-/** Adds a finalizer without touching those of others. Conflict when the list changed meanwhile. */
+/** Adds a finalizer and keeps the others. Rejects with Conflict if the list changed meanwhile. */
 export async function addFinalizer<T extends KubeObject>(
   client: KubeClient,
   kind: Kind<T>,
@@ -23,7 +23,7 @@ export async function addFinalizer<T extends KubeObject>(
   return client.jsonPatch(kind, object.metadata, operations);
 }
 
-/** Removes just this finalizer; the test makes a race fail instead of removing somebody else's. */
+/** Removes this finalizer only; the test makes a race fail instead of removing another one. */
 export async function removeFinalizer<T extends KubeObject>(
   client: KubeClient,
   kind: Kind<T>,

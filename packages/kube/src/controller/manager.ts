@@ -20,32 +20,32 @@ export interface ManagerOptions<Context> {
   readonly log: Logger;
   readonly registry: Registry;
   readonly leadership?: Leadership | undefined;
-  /** Replicas share the controllers that can be shared. Needs leadership for the others. */
+  /** Replicas share the controllers that have a shard key. The others need leadership. */
   readonly membership?: ShardMembership | undefined;
-  /** Ends what goes on beside the turns, and forgets what was learned: another replica looks for itself. */
+  /** Ends work outside of reconciles and drops memory: the next owner observes for itself. */
   readonly releaseShard?: (isConcerned: (key: string) => boolean) => Promise<void>;
-  /** Leases of replicas that share, should there be any: one that leads and does not share waits for their end. */
+  /** Leases of sharing replicas: a leader that does not share waits until they expire. */
   readonly memberLeases?: Pick<MemberLeases, 'list'>;
-  /** Begun before the controllers of the leader, and ended after them. */
+  /** Started before the leader's controllers, disposed after them. */
   readonly leaderRunnables?: () => Disposable;
   /** Field managers of earlier versions: their entries in the status of objects are removed. */
   readonly retiredFieldManagers?: readonly string[];
-  /** Record Kubernetes events; true by default. */
+  /** Records Kubernetes events. Default: true. */
   readonly events?: boolean;
   /** Aborted to stop. */
   readonly signal: AbortSignal;
-  /** How long running turns may take to finish after that. */
+  /** How long reconciles may take to finish after that. */
   readonly gracePeriodMs: number;
 }
 
 /**
- * Runs controllers: caches complete, then leadership, then caches that show what was written until then, then work. When the signal is aborted, running turns finish
- * within the grace period and the lease, kept until then, is given back. Rejects with LeaseLost when leadership ends, after
- * cutting the running turns short: what they still write is fenced by the versions they looked at, and who acts on the world
- * outside asks the leadership before (`mayAct`).
+ * Runs controllers: syncs the caches, acquires the lease, relists, starts the controllers. When the signal is aborted, running
+ * reconciles finish within the grace period; then the lease, renewed until then, is released. Rejects with LeaseLost when the
+ * lease is lost, after it has aborted the running reconciles: their writes are fenced by resourceVersion, and every BMC
+ * request checks `isOwner` first.
  *
- * Where replicas share the work, those controllers that can be shared run in each of them, and only the others wait for
- * leadership. Then a lost lease of the replica ends everything as well.
+ * With shards, every replica runs the controllers that can be shared, and only the others wait for the lease. A replica whose
+ * own lease is lost stops as well.
  */
 export async function runManager<Context>(options: ManagerOptions<Context>): Promise<void> {
   await options.caches.start();
@@ -53,17 +53,17 @@ export async function runManager<Context>(options: ManagerOptions<Context>): Pro
   await manager.run();
 }
 
-/** How long turns that were cut short may take to notice. */
+/** How long aborted reconciles may take to end. */
 const abortGraceMs = 2_000;
 
 class Manager<Context> {
   readonly #options: ManagerOptions<Context>;
   readonly #runtime: ControllerRuntime;
   readonly #running: RunningController[] = [];
-  /** Ends running turns at once. */
+  /** Aborts running reconciles. */
   readonly #abortReconciles = new AbortController();
   readonly #leaderRunnables = new DisposableStack();
-  /** Leases are kept until everything is finished. */
+  /** Leases are renewed until this is aborted. */
   readonly #finished = new AbortController();
 
   constructor(options: ManagerOptions<Context>) {
@@ -81,12 +81,12 @@ class Manager<Context> {
       await this.#end(work);
       throw error;
     }
-    // A lease that is lost only now means that nothing may be finished any more.
+    // If the lease is lost now, running reconciles may not finish.
     work.catch((error: unknown) => this.#abortReconciles.abort(error));
     await this.#end(work);
   }
 
-  /** Turns finish, or are cut short; then others are told that they may go on. */
+  /** Reconciles finish or are aborted; then the leases are released. */
   async #end(work: Promise<unknown>): Promise<void> {
     const { clock, gracePeriodMs } = this.#options;
     const idle = this.#drain().then(() => true);
@@ -94,13 +94,13 @@ class Manager<Context> {
     const aborted = untilAborted(this.#abortReconciles.signal).then(() => false);
     const isDone = await Promise.race([idle, aborted, isOver(gracePeriodMs)]);
     this.#abortReconciles.abort(new Error('stopping'));
-    // What does not end even then may still act: nobody is told, and the leases run out by themselves.
+    // A reconcile that does not end may still act: the leases are not released, they expire.
     if (isDone || (await Promise.race([idle, isOver(abortGraceMs)]))) await this.#release(work);
     this.#finished.abort();
     this.#leaderRunnables.dispose();
   }
 
-  /** The part of the fleet that is this replica's. */
+  /** Runs the controllers of this shard. */
   async #share(): Promise<void> {
     const { membership, controllers, caches, signal } = this.#options;
     if (membership === undefined) return untilAborted(this.#finished.signal);
@@ -129,7 +129,7 @@ class Manager<Context> {
     await untilNobodyShares({ ...this.#options, leases, leaderElection: leadership.options }, signal);
   }
 
-  /** What is done by one of the replicas. */
+  /** Runs the leader's controllers. */
   async #lead(): Promise<void> {
     const { membership, leadership, controllers, signal, leaderRunnables } = this.#options;
     if (leadership !== undefined && !(await unlessStopped(leadership.acquire(signal), signal))) return;
@@ -144,9 +144,9 @@ class Manager<Context> {
   }
 
   /**
-   * The watches of a candidate may have been silent for minutes without an error, and what the leader before wrote last be
-   * missing. The lease is renewed meanwhile: a leader that cannot read loses it, or tries again, and acts on nothing. False when
-   * everything ends.
+   * A candidate's watches may deliver nothing for minutes without an error, so its caches may lack the previous leader's
+   * last writes. The lease is renewed meanwhile: a leader that cannot list loses it or retries, and starts nothing.
+   * False if the manager stops.
    */
   async #relist(retryMs: number): Promise<boolean> {
     const { caches, clock, log, signal } = this.#options;
@@ -158,10 +158,7 @@ class Manager<Context> {
       } catch (error) {
         if (over.aborted) return false;
         const message = error instanceof Error ? error.message : String(error);
-        log.warn(
-          { error: message },
-          'leading, but the caches cannot be brought up to date; nothing is done until they are',
-        );
+        log.warn({ error: message }, 'leading, but the caches cannot be brought up to date; retrying the relist');
         await clock.sleep(retryMs, over).catch(() => undefined);
       }
     }
@@ -178,12 +175,12 @@ class Manager<Context> {
     await Promise.all(this.#running.map((controller) => controller.drain()));
   }
 
-  /** Turns may finish within the grace period; then they are cut short, and waited for all the same. */
+  /** Reconciles may finish within the grace period; then they are aborted and awaited. */
   async #drainShard(isConcerned: (key: string) => boolean): Promise<void> {
     const { clock, gracePeriodMs, releaseShard, log } = this.#options;
     const drains = this.#running.map((controller) => controller.drainShard(isConcerned));
     using _grace = clock.setTimeout(gracePeriodMs, () => {
-      log.info({ gracePeriodMs }, 'turns that another replica waits for are cut short');
+      log.info({ gracePeriodMs }, 'aborting reconciles of keys that another replica waits for');
       for (const drain of drains) drain.abort();
     });
     await Promise.all(drains.map(({ finished }) => finished));
@@ -217,7 +214,7 @@ function runtimeOf<Context>(options: ManagerOptions<Context>, signal: AbortSigna
   };
 }
 
-/** False when it was given up because the signal was aborted. */
+/** False if it failed because the signal was aborted. */
 async function unlessStopped(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
   try {
     await work;

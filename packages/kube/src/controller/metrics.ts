@@ -7,7 +7,7 @@ export type ReconcileResult = 'success' | 'error' | 'requeue' | 'requeue_after';
 
 const secondBuckets = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 
-/** Metrics under the names that dashboards for Kubernetes controllers already know. */
+/** Metrics under the names of controller-runtime, which existing dashboards use. */
 export class ControllerMetrics {
   readonly #clock: Clock;
   readonly #reconciles: Counter;
@@ -24,19 +24,19 @@ export class ControllerMetrics {
     const registers = [registry];
     this.#reconciles = new Counter({
       name: 'controller_runtime_reconcile_total',
-      help: 'Turns by result',
+      help: 'Reconciles by result',
       labelNames: ['controller', 'result'],
       registers,
     });
     this.#errors = new Counter({
       name: 'controller_runtime_reconcile_errors_total',
-      help: 'Turns that failed',
+      help: 'Failed reconciles',
       labelNames: ['controller'],
       registers,
     });
     this.#reconcileSeconds = new Histogram({
       name: 'controller_runtime_reconcile_time_seconds',
-      help: 'Duration of turns',
+      help: 'Duration of reconciles',
       labelNames: ['controller'],
       buckets: secondBuckets,
       registers,
@@ -50,14 +50,14 @@ export class ControllerMetrics {
     });
     this.#waitSeconds = new Histogram({
       name: 'workqueue_queue_duration_seconds',
-      help: 'Time a key waits for its turn',
+      help: 'Time from when a key is due until its reconcile starts',
       labelNames: ['name'],
       buckets: secondBuckets,
       registers,
     });
     this.#workSeconds = new Histogram({
       name: 'workqueue_work_duration_seconds',
-      help: 'Time a key is worked on',
+      help: 'Duration of the reconcile of a key',
       labelNames: ['name'],
       buckets: secondBuckets,
       registers,
@@ -65,25 +65,25 @@ export class ControllerMetrics {
     this.#gauge(
       registry,
       'controller_runtime_max_concurrent_reconciles',
-      'Turns judged at once at most',
+      'Maximum concurrent reconciles',
       'controller',
       ({ semaphore }) => semaphore.size,
     );
     this.#gauge(
       registry,
       'controller_runtime_active_workers',
-      'Turns being judged',
+      'Running reconciles, without those that wait for an action',
       'controller',
       ({ semaphore }) => semaphore.active,
     );
-    this.#gauge(registry, 'workqueue_depth', 'Keys waiting', 'name', ({ queue }) => queue.depth);
-    this.#gauge(registry, 'workqueue_unfinished_work_seconds', 'Seconds of work in progress', 'name', ({ queue }) =>
+    this.#gauge(registry, 'workqueue_depth', 'Keys in the queue', 'name', ({ queue }) => queue.depth);
+    this.#gauge(registry, 'workqueue_unfinished_work_seconds', 'Total age of running reconciles', 'name', ({ queue }) =>
       this.#ages(queue).reduce((sum, age) => sum + age, 0),
     );
     this.#gauge(
       registry,
       'workqueue_longest_running_processor_seconds',
-      'Age of the longest turn',
+      'Age of the longest-running reconcile',
       'name',
       ({ queue }) => Math.max(0, ...this.#ages(queue)),
     );

@@ -3,7 +3,7 @@ import type { PhaseControllerDefinition, Controller } from './definition.ts';
 import type { PhaseTable } from './decide.ts';
 import type { KubeObject } from '../kinds/kind.ts';
 
-/** Makes a controller of its definition. Each `start` runs one reconcile loop. */
+/** The controller of a definition. Each `start` runs one reconcile loop. */
 export function phaseController<
   T extends KubeObject,
   Phase extends string,

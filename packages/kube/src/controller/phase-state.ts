@@ -9,7 +9,7 @@ export interface PhaseState<Phase extends string> {
   dirty: boolean;
 }
 
-/** Since when each object is in its phase: `status.stateSince` where there is one, else the time this process first saw it. */
+/** Start time of each object's phase: `status.stateSince` if present, else the time when this process first observed it. */
 export class PhaseTimes<T extends KubeObject, Phase extends string> {
   readonly #phaseOf: (object: T) => Phase;
   readonly #clock: Clock;

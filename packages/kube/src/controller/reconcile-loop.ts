@@ -136,7 +136,7 @@ export class ReconcileLoop<T extends KubeObject, Phase extends string, Facts, Ac
     if (!this.#statusWriter.isDuringWrite(key, after)) this.#enqueue(key);
   }
 
-  /** An object that moved to the shard of another replica is dropped here: what is known of it becomes out of date. */
+  /** Drops an object that moved to the shard of another replica: its memory would go stale. */
   #enqueue(key: string): void {
     if (this.#isOurs(key)) this.#queue.add(key);
     else if (!this.#isOwned(key) && !this.#running.has(key)) this.#forget(key);
@@ -155,7 +155,7 @@ export class ReconcileLoop<T extends KubeObject, Phase extends string, Facts, Ac
   #skip(key: string): void {
     this.#forget(key);
     this.#queue.done(key);
-    // Last: keys that become due by that are taken when this call has returned.
+    // Last: the caller takes the keys that become due by this.
     this.#semaphore.release();
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedReconcileScope, unsharedReconcileScope } from './reconcile-scope.ts';
 
-test('a turn that asks for no signal makes none', ({ mock }) => {
+test('a signal is made when it is first read', ({ mock }) => {
   const { mock: made } = mock.method(AbortSignal, 'any');
   const scope = new SharedReconcileScope(new AbortController().signal, () => true);
   assert.equal(scope.isAborted(), false);
@@ -11,7 +11,7 @@ test('a turn that asks for no signal makes none', ({ mock }) => {
   assert.equal(made.callCount(), 1);
 });
 
-test('a signal is aborted when the turn is cut short, whether it was asked for before or after', () => {
+test('abort aborts the signal, whether it is read before or after', () => {
   const scope = new SharedReconcileScope(new AbortController().signal, () => true);
   const { signal } = scope;
   assert.equal(signal.aborted, false);
@@ -22,7 +22,7 @@ test('a signal is aborted when the turn is cut short, whether it was asked for b
   assert.ok(late.signal.aborted && late.isAborted());
 });
 
-test('a signal is aborted when everything ends, which is no reason to leave the object to others', () => {
+test('the end of the process aborts the signal, and the scope still owns its object', () => {
   const parent = new AbortController();
   const scopes = [new SharedReconcileScope(parent.signal, () => true), unsharedReconcileScope(parent.signal)];
   const signals = scopes.map(({ signal }) => signal);
@@ -37,7 +37,7 @@ test('a signal is aborted when everything ends, which is no reason to leave the 
   );
 });
 
-test('a turn is cut as soon as it may not act', () => {
+test('a scope is aborted as soon as the replica is not the owner', () => {
   let isOwner = true;
   const parent = new AbortController().signal;
   const scopes = [new SharedReconcileScope(parent, () => isOwner), unsharedReconcileScope(parent, () => isOwner)];

@@ -1,20 +1,20 @@
-/** What ends a turn before its time. */
+/** When a reconcile must end early. */
 export interface ReconcileScope {
-  /** Its object is another replica's, or may be about to be: nothing more is done, reported or tried again here. */
+  /** True if another replica owns the object or may soon: this one acts, reports and retries no more. */
   isAborted(): boolean;
-  /** Aborted then, or when everything ends. */
+  /** Aborted by `abort` or at process stop. */
   readonly signal: AbortSignal;
   abort(): void;
 }
 
-/** Of an object that replicas share. */
+/** For an object that replicas share. */
 export class SharedReconcileScope implements ReconcileScope {
   readonly #parent: AbortSignal;
   readonly #isOwner: () => boolean;
   readonly #controller = new AbortController();
   #signal: AbortSignal | undefined;
 
-  /** `mayAct`: whether the turn may still do anything; `everything` is aborted when all turns end. */
+  /** `parent` is aborted when all reconciles end; `isOwner`: whether this one may continue. */
   constructor(parent: AbortSignal, isOwner: () => boolean) {
     this.#parent = parent;
     this.#isOwner = isOwner;
@@ -24,7 +24,7 @@ export class SharedReconcileScope implements ReconcileScope {
     return this.#controller.signal.aborted || !this.#isOwner();
   }
 
-  /** Made when it is asked for: most turns need none, and one that is made of others is kept until a full garbage collection. */
+  /** Made on demand: most reconciles need none, and a composed signal lives until a full garbage collection. */
   get signal(): AbortSignal {
     this.#signal ??= AbortSignal.any([this.#parent, this.#controller.signal]);
     return this.#signal;
@@ -35,7 +35,7 @@ export class SharedReconcileScope implements ReconcileScope {
   }
 }
 
-/** Of an object that is this process's alone, or that of the one that leads: for as long as `leads` says so. */
+/** For an object that is not shared: aborted when the process stops leading. */
 export const unsharedReconcileScope = (parent: AbortSignal, isLeader: () => boolean = () => true): ReconcileScope => ({
   isAborted: () => !isLeader(),
   signal: parent,

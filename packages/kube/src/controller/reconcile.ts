@@ -12,10 +12,10 @@ import type { ReconcileScope } from './reconcile-scope.ts';
 import { messageOf, retryClassOf } from './retry-policy.ts';
 import type { StatusWriter } from './status-writer.ts';
 
-/** A table that does not come to rest within this many steps is a defect; it is slowed down and reported. */
+/** A table that does not wait or rest within this many steps is a defect: the reconcile fails. */
 const stepsPerReconcile = 10;
 
-/** Milliseconds until the next reconcile; undefined when the object rests until something changes. */
+/** Milliseconds until the next reconcile; undefined if the object rests until the next change. */
 export type NextReconcile = number | undefined;
 
 export interface ReconcilerOptions<T extends KubeObject, Phase extends string, Facts> {
@@ -75,7 +75,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
     }
   }
 
-  /** Drops everything that is kept in memory about the object. */
+  /** Drops the in-memory state of the object. */
   forget(key: string): undefined {
     this.#memories.drop(key);
     this.#phases.delete(key);
@@ -83,7 +83,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
     this.#options.statusWriter.delete(key);
   }
 
-  /** An error that the end of the process or of the shard caused is no failure of the object: it is not reported. */
+  /** True if a stop of the process or of the shard caused the error, which is then not reported. */
   wasAborted(scope: ReconcileScope, error: unknown): boolean {
     const { signal } = this.#options.runtime;
     return scope.isAborted() || (signal.aborted && comesFrom(error, signal.reason));
@@ -98,7 +98,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
       if (scope.isAborted()) throw new Error('another replica takes over');
       const object = this.#read(key);
       if (object === undefined) return this.forget(key);
-      // Another writer got further meanwhile, such as the replica that reconciled it before.
+      // Another writer changed the phase meanwhile, such as the previous owner of the shard.
       if (!state.dirty && this.#definition.phaseOf(object) !== state.phase)
         Object.assign(state, this.#phases.stateOf(object));
       const facts = this.#observe(object, state);
@@ -209,7 +209,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
     };
   }
 
-  /** An error that the next try may mend is not worth a write; one that lasts is reported. */
+  /** Reports an error that lasts or is blocked; the first retry may resolve any other. */
   async #reportError(key: string, state: PhaseState<Phase>, error: unknown): Promise<void> {
     if (isConflict(error) || isNotFound(error) || !(error instanceof Error)) return;
     const { failuresOf, statusWriter, log } = this.#options;
@@ -234,7 +234,7 @@ interface Execution<T, Phase extends string, Facts, Action extends string> {
   readonly scope: ReconcileScope;
 }
 
-/** Clients and libraries wrap the reason of an abort in errors of their own. */
+/** Libraries wrap the reason of an abort in errors of their own. */
 const comesFrom = (error: unknown, reason: unknown, layers = 8): boolean =>
   error === reason || (layers > 0 && error instanceof Error && comesFrom(error.cause, reason, layers - 1));
 

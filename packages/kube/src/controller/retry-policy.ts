@@ -17,7 +17,7 @@ export interface RetryPolicy {
 export function retryPolicyOf(error: unknown, failures: number): RetryPolicy {
   if (isConflict(error) || isNotFound(error)) return { result: 'requeue', atLeastMs: 0 };
   const retry = retryClassOf(error);
-  // The cause may be nothing that is watched: a BMC that recovers before anybody sees it fail, a role.
+  // No watch may report the recovery: of a BMC that recovers before a refresh sees it fail, of a role.
   const atLeastMs = retry === 'blocked' ? blockedPauseMs : error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
   if (retry === 'bug') {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

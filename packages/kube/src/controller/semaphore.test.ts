@@ -3,22 +3,22 @@ import { test } from 'node:test';
 import { fakeClock } from '../runtime/fake-clock.ts';
 import { Semaphore } from './semaphore.ts';
 
-test('who waits for a place gets it in turn, or leaves when it takes too long', async () => {
+test('a waiting caller gets the released slot, or false after the timeout', async () => {
   const semaphore = new Semaphore(1);
   const clock = fakeClock();
   assert.equal(await semaphore.tryAcquireFor(5_000, clock), true);
   const second = semaphore.tryAcquireFor(5_000, clock);
   semaphore.release();
   assert.equal(await second, true);
-  assert.equal(clock.pending, 0, 'its patience is not tried any more');
+  assert.equal(clock.pending, 0, 'the timer is disposed');
   const third = semaphore.tryAcquireFor(5_000, clock);
   clock.advance(5_000);
   assert.equal(await third, false);
   semaphore.release();
-  assert.equal(semaphore.active, 0, 'the place was not given to one that had left');
+  assert.equal(semaphore.active, 0, 'a caller that timed out gets no slot');
 });
 
-test('a place that is lent away is free for others', async () => {
+test('a slot that is released during work is free for others', async () => {
   const semaphore = new Semaphore(1);
   assert.equal(semaphore.tryAcquire(), true);
   const work = Promise.withResolvers<string>();
@@ -27,18 +27,18 @@ test('a place that is lent away is free for others', async () => {
     () => work.promise,
     () => (acquired = semaphore.tryAcquire()),
   );
-  assert.equal(acquired, true, 'somebody else works meanwhile');
+  assert.equal(acquired, true, 'another caller has the slot meanwhile');
   work.resolve('done');
   let reacquired = false;
   void released.then(() => (reacquired = true));
   await Promise.resolve();
-  assert.equal(reacquired, false, 'who comes back waits for a place');
+  assert.equal(reacquired, false, 'the first caller waits for a slot');
   semaphore.release();
   assert.equal(await released, 'done');
   assert.equal(semaphore.active, 1);
 });
 
-test('a failure of the work comes back with the place', async () => {
+test('the slot is reacquired when the work fails', async () => {
   const semaphore = new Semaphore(1);
   semaphore.tryAcquire();
   await assert.rejects(

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 
-/** A fixed number of places for work, such as turns being judged. A turn that waits for the network lends its place away. */
+/** A fixed number of slots, such as for concurrent reconciles. A reconcile that waits for the network releases its slot. */
 export class Semaphore {
   readonly size: number;
   #free: number;
@@ -21,12 +21,12 @@ export class Semaphore {
     return true;
   }
 
-  /** Those who wait are served in the order in which they came. */
+  /** Waiting callers get slots in first-in, first-out order. */
   async acquire(): Promise<void> {
     if (!this.tryAcquire()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
 
-  /** The same; false when it took longer than that, and there is none to be released. */
+  /** Like `acquire`, but resolves to false, without a slot, after the timeout. */
   tryAcquireFor(timeoutMs: number, clock: Clock): Promise<boolean> {
     if (this.tryAcquire()) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -52,7 +52,7 @@ export class Semaphore {
     next();
   }
 
-  /** Gives the place away for as long as the work takes. Those who come back are served before newcomers. */
+  /** Releases the slot while the work runs, then reacquires it, ahead of every `tryAcquire`. */
   async releaseWhile<R>(work: () => Promise<R>, onFree: () => void): Promise<R> {
     const running = work();
     this.release();

@@ -1,8 +1,8 @@
 import { seconds } from '../runtime/durations.ts';
 
-/** A wait that ends sooner is not worth a write: whoever looks finds what came of it. */
+/** A wait that ends sooner is not written: the status then shows its result. */
 const defaultDebounceMs = seconds(5);
-/** However quickly one wait follows another, something is said after this long. */
+/** Even if one wait follows another, the status is written after this long. */
 const maxDebounceMs = seconds(15);
 
 interface PendingWait {
@@ -12,15 +12,15 @@ interface PendingWait {
 }
 
 /**
- * What the API does not say yet of objects that wait, and since when:
+ * Unreported waits, by key. An object in progress reports where it is stuck, not every step:
  *
- *   told ─► wait A ── 5 s ─► told            an object that is on its way says where it got stuck, not every step
- *             └─ wait B ─ wait C … ── 15 s since A ─► told
+ *   reported ─► wait A ── 5 s ─► reported
+ *                 └─ wait B ─ wait C … ── 15 s since A ─► reported
  */
 export class StatusDebouncer {
   readonly #waits = new Map<string, PendingWait>();
 
-  /** Milliseconds for which the wait may still go untold; 0 or less when it is to be told now. */
+  /** Milliseconds for which the wait may still be unreported; 0 or less: report it now. */
   remainingMs(key: string, reason: string, now: number, debounceMs = defaultDebounceMs): number {
     const before = this.#waits.get(key);
     const wait =
@@ -29,7 +29,7 @@ export class StatusDebouncer {
     return Math.min(wait.since + debounceMs, wait.unreportedSince + Math.max(maxDebounceMs, debounceMs)) - now;
   }
 
-  /** It was told, or there is nothing to tell. */
+  /** After a report, or if there is none. */
   delete(key: string): void {
     this.#waits.delete(key);
   }

@@ -13,7 +13,7 @@ const object = (status: object): KubeObject & { status: object } => ({
   status,
 });
 
-test('nothing is written when the object says all of it already', () => {
+test('nothing is written if the object has the reported status already', () => {
   const current = object({
     state: 'On',
     conditions: [{ ...ready('True', 'Fine'), lastTransitionTime: earlier }],
@@ -40,12 +40,12 @@ test('the transition time moves with the status, not with the reason', () => {
   });
 });
 
-test('a field that is no longer reported is written away', () => {
+test('a field that is no longer reported is removed', () => {
   const diff = diffStatus(object({ a: 1, b: 2 }), { fields: { a: 1, b: undefined }, conditions: [] }, [], now);
   assert.deepEqual([diff?.status, diff?.changedFields], [{ a: 1 }, ['b']]);
 });
 
-test('own conditions that are not looked at yet are carried over, those of others are left to them', () => {
+test('owned conditions that the report leaves out are carried over, those of other owners are not written', () => {
   const mine = { ...ready('True', 'Fine'), type: 'Mine', lastTransitionTime: earlier };
   const foreign = { ...ready('True', 'Fine'), type: 'Foreign', lastTransitionTime: earlier };
   const patch = diffStatus(
@@ -64,7 +64,7 @@ const unready: readonly [before: 'True' | 'False' | undefined, after: 'True' | '
   [undefined, 'False', false],
 ];
 for (const [before, after, stays] of unready) {
-  test(`Ready ${before ?? 'not said'} → ${after} is ${stays ? 'one wait after another' : 'news'}`, () => {
+  test(`Ready ${before ?? 'absent'} → ${after} ${stays ? 'stays unready' : 'is a change'}`, () => {
     const known = before === undefined ? [] : [{ ...ready(before, 'Old'), lastTransitionTime: earlier }];
     const diff = diffStatus(object({ conditions: known }), { fields: {}, conditions: [ready(after, 'New')] }, [], now);
     assert.equal(diff?.staysUnready, stays);

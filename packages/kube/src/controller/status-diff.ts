@@ -2,23 +2,23 @@ import type { Condition, KubeObject } from '../kinds/kind.ts';
 
 type Reported = StatusReport['conditions'][number];
 
-/** What is to be written of a report. */
+/** The part of a report to write. */
 export interface StatusDiff {
   /** The status to apply, complete for its owner. */
   readonly status: Readonly<Record<string, unknown>>;
   /** Fields that change, conditions aside. */
   readonly changedFields: readonly string[];
-  /** `Ready` in the API; undefined when nothing was said of the object. */
+  /** `Ready` in the API; undefined if the object has no such condition. */
   readonly readyBefore: Condition['status'] | undefined;
   /** `Ready` was False in the API and stays so: one wait follows another. */
   readonly staysUnready: boolean;
 }
 
 /**
- * What a report says that the object does not say already; undefined when that is nothing.
+ * Compares a report with the status of the object; undefined if they are equal.
  *
  * `lastTransitionTime` moves only when a condition's status does. Owned conditions that the report leaves out are
- * carried over, so that a process that has just started does not take back what it has not looked at yet.
+ * carried over, so that a process that has just started does not remove what it has not observed yet.
  */
 export function diffStatus(
   object: KubeObject,
@@ -74,7 +74,7 @@ function conditionsIn({ conditions }: Record<string, unknown>): readonly Conditi
 const withoutUndefined = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** Equal after a journey through JSON: members that are undefined do not exist, and dates are text. */
+/** Equal when serialized as JSON: members that are undefined do not exist, and dates are strings. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;

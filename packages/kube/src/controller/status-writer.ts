@@ -32,7 +32,7 @@ export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
   /** Resource versions that the watch delivered during a write, by key. */
   readonly #seenDuringWrite = new Map<string, Set<string>>();
 
-  /** `onMissedChange` is called after a write for an object that somebody else changed meanwhile. */
+  /** `onMissedChange` is called after a write for an object that others changed meanwhile. */
   constructor(
     definition: StatusDefinition<T, Phase, Facts>,
     runtime: ControllerRuntime,
@@ -94,7 +94,7 @@ export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
     this.#debouncer.delete(key);
   }
 
-  /** The status in the API is still right: one wait follows another, or there is none yet and the wait may go unreported. */
+  /** True if the status in the API is still accurate: one wait follows another, or there is no condition yet. */
   #mayDebounce({ readyBefore, staysUnready, changedFields }: StatusDiff, reportAfterMs: number | undefined): boolean {
     const { progressFields = [] } = this.#definition;
     const isAccurate = staysUnready || (readyBefore === undefined && reportAfterMs !== undefined);
@@ -125,7 +125,7 @@ export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
     });
   }
 
-  /** One line per manager. */
+  /** Each manager once. */
   #logTaken(key: string, managers: readonly string[]): void {
     for (const manager of managers) {
       if (this.#loggedManagers.has(manager)) continue;

@@ -8,7 +8,7 @@ function openQueue() {
   return { clock, queue: new WorkQueue({ clock, random: () => 1 }) };
 }
 
-test('a key that is added twice is worked on once', () => {
+test('a key that is added twice is processed once', () => {
   const { queue } = openQueue();
   queue.add('a');
   queue.add('a');
@@ -16,7 +16,7 @@ test('a key that is added twice is worked on once', () => {
   assert.equal(queue.take(), undefined);
 });
 
-test('a key that is being worked on is held back until it is done', () => {
+test('a key that is being processed is held back until it is done', () => {
   const { queue } = openQueue();
   queue.add('a');
   assert.equal(queue.take(), 'a');
@@ -46,10 +46,10 @@ test('of two delays the earlier one counts, whichever came first', () => {
   queue.done('a');
   queue.done('b');
   clock.advance(1_000);
-  assert.equal(queue.take(), undefined, 'the later delay is forgotten');
+  assert.equal(queue.take(), undefined, 'the later delay is dropped');
 });
 
-test('adding now overtakes a delay and ends it', () => {
+test('an immediate add cancels a delay', () => {
   const { queue, clock } = openQueue();
   queue.addAfter('a', 100);
   queue.add('a');
@@ -59,18 +59,18 @@ test('adding now overtakes a delay and ends it', () => {
   assert.equal(queue.take(), undefined);
 });
 
-test('pauses double with failures in a row, up to five minutes, and start over when forgiven', () => {
+test('the backoff doubles with failures in a row, up to five minutes, and starts again after a reset', () => {
   const { queue, clock } = openQueue();
   const pauses = Array.from({ length: 20 }, () => queue.addAfterFailure('a'));
   assert.deepEqual(pauses.slice(0, 4), [5, 10, 20, 40]);
   assert.equal(pauses.at(-1), 300_000);
   queue.resetBackoff('a');
   assert.equal(queue.addAfterFailure('a'), 5);
-  assert.equal(queue.addAfterFailure('b', 60_000), 60_000, 'a busy server may ask for more');
+  assert.equal(queue.addAfterFailure('b', 60_000), 60_000, 'Retry-After may be longer');
   clock.advance(60_000);
 });
 
-test('what is forgotten does not come back', () => {
+test('a removed key does not become due', () => {
   const { queue, clock } = openQueue();
   queue.addAfter('a', 10);
   queue.remove('a');
@@ -78,7 +78,7 @@ test('what is forgotten does not come back', () => {
   assert.equal(queue.take(), undefined);
 });
 
-test('a closed queue takes nothing more', () => {
+test('a closed queue accepts no key', () => {
   const { queue, clock } = openQueue();
   queue.add('a');
   queue.addAfter('b', 10);
@@ -90,10 +90,10 @@ test('a closed queue takes nothing more', () => {
 
 const manyNames = (count: number) => Array.from({ length: count }, (_, index) => `old-${index}`);
 
-test('what was there before is worked on 64 at once, and what happens meanwhile is behind no more than these', () => {
+test('keys of the initial list are processed 64 at once, so that a new key waits behind no more than these', () => {
   const { queue } = openQueue();
   queue.enqueueInitialList(manyNames(100));
-  assert.equal(queue.depth, 100, 'all of it waits');
+  assert.equal(queue.depth, 100, 'all of them wait');
   queue.add('new');
   const taken = Array.from({ length: 65 }, () => queue.take());
   assert.equal(taken.at(-1), 'new');
@@ -103,7 +103,7 @@ test('what was there before is worked on 64 at once, and what happens meanwhile 
   assert.equal(queue.take(), undefined);
 });
 
-test('one of them that takes a second keeps no other back', () => {
+test('a key of the initial list that takes a second releases its slot', () => {
   const { queue, clock } = openQueue();
   queue.enqueueInitialList(manyNames(66));
   for (let place = 0; place < 64; place += 1) queue.take();
@@ -112,10 +112,10 @@ test('one of them that takes a second keeps no other back', () => {
   clock.advance(1);
   assert.deepEqual([queue.take(), queue.take(), queue.take()], ['old-64', 'old-65', undefined]);
   queue.done('old-0');
-  assert.equal(queue.depth, 0, 'it was counted out before');
+  assert.equal(queue.depth, 0, 'its slot was released before');
 });
 
-test('time in which none of them is worked on is nothing that one of them takes', () => {
+test('the slot timeout of a key starts when the key is taken', () => {
   const { queue, clock } = openQueue();
   queue.enqueueInitialList(manyNames(1_000));
   clock.advance(10_000);
@@ -124,7 +124,7 @@ test('time in which none of them is worked on is nothing that one of them takes'
   assert.equal(taken.at(-1), 'new');
 });
 
-test('one of them to which something happens does not wait any more, and is worked on once', () => {
+test('a key of the initial list that is added again is due at once, and processed once', () => {
   const { queue } = openQueue();
   queue.enqueueInitialList(manyNames(100));
   queue.add('old-99');
@@ -137,14 +137,14 @@ test('one of them to which something happens does not wait any more, and is work
   assert.equal(others.at(-1), undefined);
 });
 
-test('what was there before is forgotten and given up as anything else', () => {
+test('remove and close drop keys of the initial list, too', () => {
   const { queue, clock } = openQueue();
   queue.enqueueInitialList(manyNames(66));
   queue.remove('old-65');
   assert.equal(queue.depth, 65);
   queue.addAfter('old-64', 10);
   clock.advance(500);
-  assert.equal(queue.depth, 65, 'it was to be due by now, and is; it waits no more in the backlog');
+  assert.equal(queue.depth, 65, 'its delay has moved it from the initial list to the due keys');
   queue.close();
   clock.advance(2_000);
   assert.equal(queue.depth, 0);

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 
-/** Told about a key's way through the queue, for metrics. */
+/** Observes keys in the queue, for metrics. */
 export interface QueueObserver {
   added(): void;
   started(waitedMs: number): void;
@@ -14,17 +14,17 @@ interface Delayed {
 
 const firstBackoffMs = 5;
 const longestBackoffMs = 5 * 60_000;
-/** Of a backlog: enough to keep the process busy, and few to stand in front of what happens meanwhile. */
+/** Keys of an initial list at once: enough to keep the process busy, few enough for new events. */
 const initialListBatch = 64;
-/** One that takes longer waits for a BMC that does not answer, which costs nobody anything: it keeps no other back. */
+/** A reconcile that takes longer waits for an unreachable BMC, which costs no CPU: its slot goes to the next key. */
 const slotTimeoutMs = 1_000;
 
 /**
- * Keys to be worked on. A key that is asked for twice is worked on once, at the earlier time; a key that is being
- * worked on is held back until it is done; keys that are due are taken in the order in which they became due.
+ * Work queue of object keys. A key that is added twice is processed once, at the earlier time; a key that is being
+ * processed is held back until it is done; due keys are taken in the order in which they became due.
  *
- *   add ──────────────────────► due ──► taken ──► done
- *   addBacklog ──► 64 at once ───▲                  └─► makes room for the next of the backlog
+ *   add ──────────────────────────────► due ──► taken ──► done
+ *   enqueueInitialList ──► 64 at once ───▲                  └─► frees a slot for the next key
  */
 export class WorkQueue {
   readonly #clock: Clock;
@@ -36,7 +36,7 @@ export class WorkQueue {
   readonly #again = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #initialList = new Set<string>();
-  /** Keys of the backlog that are due or worked on, until they do not count any more; worked on with a timer. */
+  /** Keys of the initial list that hold a slot. A key has a timer while it is being processed. */
   readonly #initialInFlight = new Map<string, Disposable | undefined>();
   #onReady: () => void = () => undefined;
   #closed = false;
@@ -55,7 +55,7 @@ export class WorkQueue {
     return this.#ready.size + this.#initialList.size;
   }
 
-  /** Start times of the keys being worked on, in milliseconds of the clock. */
+  /** Start times of the keys being processed, in milliseconds of the clock. */
   get runningSince(): Iterable<number> {
     return this.#running.values();
   }
@@ -80,14 +80,14 @@ export class WorkQueue {
     this.#onReady();
   }
 
-  /** All there is, for no other reason than that it is there: a few at once, so that what happens meanwhile does not wait. */
+  /** Adds the keys of an initial list a few at a time, so that keys of new events do not wait behind all of them. */
   enqueueInitialList(keys: Iterable<string>): void {
     if (this.#closed) return;
     for (const key of keys) if (!this.#ready.has(key)) this.#initialList.add(key);
     this.#continueInitialList();
   }
 
-  /** After the delay, unless it becomes due earlier for another reason. */
+  /** After the delay, unless the key becomes due earlier. */
   addAfter(key: string, delayMs: number): void {
     if (delayMs <= 0) return this.add(key);
     if (this.#closed || this.#ready.has(key)) return;
@@ -102,7 +102,7 @@ export class WorkQueue {
     this.#delayed.set(key, { dueAt, timer });
   }
 
-  /** After a pause that doubles with each failure in a row, with jitter. Returns the pause in milliseconds. */
+  /** After a backoff that doubles with each failure in a row, with jitter. Returns it in milliseconds. */
   addAfterFailure(key: string, atLeastMs = 0): number {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
@@ -115,7 +115,7 @@ export class WorkQueue {
     return pauseMs;
   }
 
-  /** The key succeeded: its next failure starts with the shortest pause. */
+  /** After a success: the next failure starts with the shortest backoff. */
   resetBackoff(key: string): void {
     this.#failures.delete(key);
   }
@@ -124,7 +124,7 @@ export class WorkQueue {
     return this.#failures.get(key) ?? 0;
   }
 
-  /** The key that has been due longest, or undefined. It must be given back with `done`. */
+  /** The key that has been due longest, or undefined. The caller must call `done`. */
   take(): string | undefined {
     const [next] = this.#ready;
     if (next === undefined) return undefined;
@@ -142,14 +142,14 @@ export class WorkQueue {
     this.#releaseSlot(key);
   }
 
-  /** The object is gone: nothing of it is kept. */
+  /** Drops a key, its delay and its backoff. */
   remove(key: string): void {
     this.#cancelDelay(key);
     this.#initialList.delete(key);
     this.#failures.delete(key);
   }
 
-  /** Takes nothing more; what waits is dropped. */
+  /** Drops waiting keys and accepts no more. */
   close(): void {
     this.#closed = true;
     this.#ready.clear();
@@ -167,7 +167,7 @@ export class WorkQueue {
     }
   }
 
-  /** From now on it counts for so long, or until it is done. */
+  /** The slot is released at `done`, or after a timeout. */
   #startSlotTimeout(key: string): void {
     if (!this.#initialInFlight.has(key)) return;
     this.#initialInFlight.get(key)?.[Symbol.dispose]();
