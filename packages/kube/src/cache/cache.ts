@@ -11,9 +11,9 @@ import { WatchLag, watchLagHistogram } from './watch-lag.ts';
 
 export interface CacheOptions<T> extends Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> {
   readonly indexes?: Indexes<T>;
-  /** What is kept of an object where nobody reads all of it. `metadata` has to stay as it is. */
+  /** Trims an object before it is stored (client-go: TransformFunc). Must keep `metadata`. */
   readonly transform?: (object: T) => T;
-  /** The kind may not be installed: the cache is empty then, until it is. */
+  /** The kind may not be installed; until then the cache is empty. */
   readonly isOptional?: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface CacheSetOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics?: Registry | undefined;
-  /** Spreads what many watches do in step. */
+  /** Source of jitter. */
   readonly random?: (() => number) | undefined;
 }
 
@@ -37,11 +37,11 @@ interface Entry {
 }
 
 /**
- * The watches of one process, one per kind.
+ * The informers of one process, one per kind.
  *
- * Guarantees: after `start` every cache is complete; what this process writes through the client is in the cache when
- * the write returns; a lost watch is resumed, and what was missed is found by a new list. Assumes that
- * resourceVersions of one resource are integers that grow, as every API server since 1.35 promises.
+ * Guarantees: after `start` every cache is synced; a write of this process through the client is in the cache when it
+ * returns; a lost watch is resumed, or replaced by a relist. Assumes that resourceVersions of one resource are integers
+ * that grow, as every API server since 1.35 promises.
  */
 export class CacheSet {
   readonly #options: CacheSetOptions;
@@ -62,7 +62,7 @@ export class CacheSet {
       metrics &&
       new Counter({
         name: 'kube_cache_lists_total',
-        help: 'Complete lists read, at start, after a watch was lost, or to catch up when keys are taken over',
+        help: 'Complete lists: at start, after an expired watch, and when this replica starts to lead or gains keys',
         labelNames: ['resource'],
         registers: [metrics],
       });
@@ -73,7 +73,7 @@ export class CacheSet {
     });
   }
 
-  /** Declares a watch. Declaring a kind again gives the same cache as it was declared first; its indexes are added. */
+  /** Declares a watch. A second call for a kind returns the first cache, with its indexes added. */
   watch<T extends KubeObject>(kind: Kind<T>, options: CacheOptions<T> = {}): Cache<T> {
     const known = this.#entries.get(nameOf(kind));
     const entry = known ?? this.#declare(kind, options);
@@ -89,7 +89,7 @@ export class CacheSet {
     return entry.store as unknown as Store<T>; // declared under the name of this kind
   }
 
-  /** Starts all watches; resolves when every cache is complete. Calling it again waits for the same. */
+  /** Starts all watches, once; resolves when every cache is synced. */
   start(signal?: AbortSignal): Promise<void> {
     signal?.addEventListener('abort', () => this.#stop.abort(signal.reason), { once: true });
     this.#started ??= this.#startAll();
@@ -97,8 +97,8 @@ export class CacheSet {
   }
 
   /**
-   * Afterwards every cache shows at least what was written, by whomever, before the call. A watch alone tells late, and
-   * not how late. Rejects with the KubeError of the first list that fails; the others are given up then. Aborted, it rejects.
+   * Lists every kind: the caches then have all writes, of any client, before the call. A watch alone lags, and its lag is
+   * unknown. Rejects with the KubeError of the first list that fails, after aborting the others; rejects when aborted.
    */
   async relist(aborted?: AbortSignal): Promise<void> {
     const over = new AbortController();
@@ -110,7 +110,7 @@ export class CacheSet {
     }
   }
 
-  /** Resources whose first list is still coming in, and why it did not come when it was last asked for. */
+  /** Resources whose initial list is incomplete, with the error of the last attempt. */
   get unsynced(): readonly { readonly resource: string; readonly lastError: string | undefined }[] {
     return [...this.#entries.values()]
       .filter(({ isComplete }) => !isComplete)
@@ -123,7 +123,7 @@ export class CacheSet {
     await Promise.allSettled(this.#running);
   }
 
-  /** A watch that is lost is resumed before anybody notices, as a rule; what was never known is missed by everybody. */
+  /** Warns about caches that never synced. A lost watch usually resumes soon and is not reported. */
   #reportSyncError(): void {
     const { clock, log } = this.#options;
     const { unsynced } = this;
@@ -131,7 +131,7 @@ export class CacheSet {
     if (first === undefined || clock.now() < this.#nextSyncErrorAt) return;
     this.#nextSyncErrorAt = clock.now() + syncErrorIntervalMs;
     const resources = unsynced.map(({ resource }) => resource);
-    log.warn({ resources, error: first.lastError }, 'there are no lists of these yet; asked for again');
+    log.warn({ resources, error: first.lastError }, 'initial lists failed; retrying');
   }
 
   #upsertIfNewer(kind: Kind, object: KubeObject): void {

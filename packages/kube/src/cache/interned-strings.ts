@@ -1,9 +1,9 @@
-/** Longer ones are seldom said twice, and dear to compare. */
+/** Longer strings seldom repeat and are slow to compare. */
 const longest = 200;
 
 /**
- * Gives equal strings one place in memory. What is said of every server (models, messages, reasons, MIME types) is there
- * once; what is said once passes through: of the strings it has met, it remembers those of the last two generations.
+ * Interns equal strings. Values that every server repeats (models, messages, reasons, MIME types) are in memory once;
+ * unique values pass through: only the strings of the last two generations are kept.
  */
 export class InternedStrings {
   readonly #generationSize: number;
@@ -14,7 +14,7 @@ export class InternedStrings {
     this.#generationSize = generationSize;
   }
 
-  /** How many strings are remembered. */
+  /** Number of strings kept. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }

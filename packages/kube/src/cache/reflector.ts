@@ -16,7 +16,7 @@ export interface ReflectorOptions {
   readonly store: Store<KubeObject>;
   readonly lag: WatchLag | undefined;
   readonly onList: () => void;
-  /** It could not be asked. */
+  /** A request failed. */
   readonly onSyncError: () => void;
   /** The kind may not be installed. */
   readonly isOptional: boolean;
@@ -27,21 +27,21 @@ export interface ReflectorOptions {
   };
 }
 
-/** The server ends a watch after this long or up to twice as long; resuming costs one request. */
+/** The server ends a watch after once to twice this time; resuming costs one request. */
 const watchTimeoutSeconds = 300;
 const firstPauseMs = 200;
 const longestPauseMs = 10_000;
-/** Somebody who installs a kind later is noticed after this long. */
+/** A kind that is installed later is found after this long. */
 const absentPauseMs = 60_000;
 
 /**
  * Keeps one store equal to the API server:
  *
- *   watch that begins with a list ──► events, bookmarks ──► (ended, lost) watch again from the last version
+ *   watch with initial events ──► events, bookmarks ──► (ended, lost) watch from the last resourceVersion
  *     ▲                                                              │
  *     └───────────────── version too old (410) ◄─────────────────────┘
  *
- * An API server that refuses to begin a watch with a list is asked for the list in pages instead.
+ * If the API server rejects a watch with initial events, it lists in pages and then watches.
  */
 export class Reflector {
   readonly #options: ReflectorOptions;
@@ -55,12 +55,12 @@ export class Reflector {
     this.#options = options;
   }
 
-  /** Resolves once the first list is in the store, or it is known that there is none to be had. */
+  /** Resolves once the initial list is in the store, or an optional kind is not installed. */
   get synced(): Promise<void> {
     return this.#synced.promise;
   }
 
-  /** Why it could not be asked last; undefined when it could. */
+  /** Error of the last request; undefined after a success. */
   get lastError(): string | undefined {
     return this.#lastError;
   }
@@ -80,8 +80,8 @@ export class Reflector {
   }
 
   /**
-   * Lists what there is now, beside the watch: afterwards the store shows all that was written before the call. Streamed or
-   * in pages, a list that is asked for without a version is no older than its request.
+   * Lists, beside the watch: afterwards the store has all writes before the call. A list without a resourceVersion, streamed
+   * or in pages, is no older than its request.
    */
   async relist(signal: AbortSignal): Promise<void> {
     const replacement = this.#beginList();
@@ -114,7 +114,7 @@ export class Reflector {
     this.#commit(replacement, await this.#takePages(replacement, signal));
   }
 
-  /** Resolves with the version of the whole list. */
+  /** Resolves with the list's resourceVersion. */
   async #takeAll(replacement: ListReplacement<KubeObject>, signal: AbortSignal): Promise<string> {
     if (this.#listsAreStreamed) {
       try {
@@ -147,7 +147,7 @@ export class Reflector {
 
   #events(resourceVersion: string | undefined, signal: AbortSignal): AsyncIterable<WatchEvent<KubeObject>> {
     const { client, kind, scope, random } = this.#options;
-    // Watches that began together would end together for ever.
+    // Jitter: watches that began together would end together.
     const timeoutSeconds = Math.round(watchTimeoutSeconds * (1 + random()));
     return client.watch(kind, { ...scope, resourceVersion, timeoutSeconds, signal });
   }
@@ -166,7 +166,7 @@ export class Reflector {
     this.#synced.resolve();
   }
 
-  /** The version of the whole list, once it is told. Deletions are told while it comes in, too: of what it has told before. */
+  /** The resourceVersion of the list at its final bookmark. Until then objects that it contained may be deleted. */
   #applyListEvent(replacement: ListReplacement<KubeObject>, event: WatchEvent<KubeObject>): string | undefined {
     const listEvent = this.#objectEventOf(event);
     const { type, object } = listEvent;
@@ -187,7 +187,7 @@ export class Reflector {
     this.#lastError = undefined;
   }
 
-  /** @throws KubeError for an event that says that the watch has failed. */
+  /** @throws KubeError for an ERROR event. */
   #objectEventOf(event: WatchEvent<KubeObject>): ObjectEvent<KubeObject> {
     if (event.type !== 'ERROR') return event;
     const { code, message = '' } = event.object;
@@ -198,7 +198,7 @@ export class Reflector {
     });
   }
 
-  /** A version that is too old means that deletions were missed: list again. Anything else resumes after a pause. */
+  /** Lists again after 410: deletions were missed. After any other error it resumes with backoff. */
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     const code = error instanceof KubeError ? error.code : undefined;
     if (code === 'Expired') this.#version = undefined;
@@ -210,13 +210,13 @@ export class Reflector {
   #switchToPages(error: KubeError): void {
     const { kind, log } = this.#options;
     this.#listsAreStreamed = false;
-    log.debug({ resource: kind.plural, error: error.message }, 'lists are not streamed here, reading pages');
+    log.debug({ resource: kind.plural, error: error.message }, 'streamed lists are rejected, listing in pages');
   }
 
   #endedEarly(): KubeError {
     return new KubeError({
       code: 'Timeout',
-      message: `list of ${this.#options.kind.plural} ended before it was complete; it is asked for again`,
+      message: `list of ${this.#options.kind.plural} ended before it was complete; retrying`,
     });
   }
 

@@ -25,7 +25,7 @@ test('a value has no key, one, or many, as objects come and go', () => {
   assert.deepEqual(under('red'), ['first']);
 });
 
-test('an object is filed under each of its values, and only under those it has now', () => {
+test('an object is indexed under each of its present values', () => {
   const { index, under } = openIndex();
   index.refile('one', undefined, ['red', 'round', 'red']);
   index.refile('other', undefined, ['round']);
@@ -36,7 +36,7 @@ test('an object is filed under each of its values, and only under those it has n
   );
 });
 
-test('a key that was not filed is not missed', () => {
+test('removing a key that is not in the index has no effect', () => {
   const { index, under } = openIndex();
   index.refile('one', undefined, ['red']);
   index.refile('other', ['red', 'blue'], undefined);

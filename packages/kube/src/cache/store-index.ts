@@ -1,6 +1,6 @@
 /**
- * Keys of objects, filed under values that the objects have. Under most values there is one key, and it is kept as it is: a
- * set around it takes 230 bytes more.
+ * Index of object keys by values of the objects. Most values have one key, which is stored as a string: a set takes
+ * 230 bytes more.
  */
 export class StoreIndex<T> {
   readonly #valuesOf: (object: T) => readonly string[];
@@ -15,7 +15,7 @@ export class StoreIndex<T> {
     return typeof file === 'string' ? [file] : file;
   }
 
-  /** Most changes leave an object filed where it was. */
+  /** Most changes keep the values of an object. */
   refile(key: string, before: T | undefined, after: T | undefined): void {
     const values = after === undefined ? [] : this.#valuesOf(after);
     for (const value of before === undefined ? [] : this.#valuesOf(before))

@@ -31,7 +31,7 @@ test('an older version never replaces a newer one', () => {
   assert.deepEqual(changes, ['a -→blue']);
 });
 
-test('what is kept in short is told in short, and filed by what is left of it', () => {
+test('listeners and indexes get the transformed object', () => {
   const store = new Store<Thing>(undefined, ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }));
   store.addIndexes({ color: ({ color }) => (color === undefined ? [] : [color]) });
   const received: (Thing | undefined)[] = [];
@@ -41,7 +41,7 @@ test('what is kept in short is told in short, and filed by what is left of it', 
   const { apiVersion, kind, metadata } = object;
   const left = { apiVersion, kind, metadata };
   assert.deepEqual([store.get('a'), received, store.by('color', 'red')], [left, [left], []]);
-  assert.equal(object.color, 'red', 'who else has the object has all of it');
+  assert.equal(object.color, 'red', 'the original object is unchanged');
 });
 
 test('versions compare as numbers of any length', () => {
@@ -65,24 +65,24 @@ test('indexes follow every change', () => {
   assert.throws(() => store.by('size', '1'), /no index "size"; declared are color/);
 });
 
-test('a late answer does not bring a deleted object back', () => {
+test('a late response does not restore a deleted object', () => {
   const { store } = openStore();
   store.upsertIfNewer(thing('a', '1'));
   store.remove(thing('a', '5'));
   store.upsertIfNewer(thing('a', '9'));
   assert.equal(store.size, 0);
   store.upsertIfNewer(thing('a', '10', 'red', 'another'));
-  assert.equal(store.size, 1, 'a namesake is another object');
+  assert.equal(store.size, 1, 'an object with another UID is another object');
 });
 
-test('the end of an object does not remove its namesake', () => {
+test('removing an object does not remove a newer one with its name', () => {
   const { store } = openStore();
   store.upsertIfNewer(thing('a', '10', 'blue', 'new'));
   store.remove(thing('a', '9', 'red', 'old'));
   assert.equal(store.get('a')?.color, 'blue');
 });
 
-test('a complete list removes what it lacks, but not what was written after it was taken', () => {
+test('a complete list removes unlisted objects, but not those written after it', () => {
   const { store, changes } = openStore();
   store.upsertIfNewer(thing('gone', '1'));
   store.upsertIfNewer(thing('fresh', '20'));
@@ -91,14 +91,14 @@ test('a complete list removes what it lacks, but not what was written after it w
   assert.deepEqual(
     [...store.all()].map(({ metadata }) => metadata.name),
     ['gone', 'fresh', 'listed'],
-    'so far',
+    'before the commit',
   );
   replacement.commit('10');
   assert.deepEqual([...store.all()].map(({ metadata }) => metadata.name).toSorted(), ['fresh', 'listed']);
   assert.ok(changes.includes('gone red→-'));
 });
 
-test('objects are frozen to the bottom', () => {
+test('objects are deeply frozen', () => {
   const { store } = openStore();
   store.upsertIfNewer({
     ...thing('a', '1'),

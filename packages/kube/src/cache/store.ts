@@ -4,20 +4,19 @@ import { transformForCache } from './transform-for-cache.ts';
 import { StoreIndex } from './store-index.ts';
 import { isNewerVersion } from './versions.ts';
 
-/** How many deleted UIDs are remembered, so that a late answer to a write cannot bring an object back. */
+/** Number of deleted UIDs kept, so that a late response to a write cannot restore an object. */
 const maxTombstones = 4_096;
 
-/** A complete list that comes in object by object. What it lacks when it is complete is gone. */
+/** A list that arrives object by object. `commit` removes the objects that it lacks. */
 export interface ListReplacement<T> {
-  /** It is there. */
   upsert(object: T): void;
-  /** It was there when the list began, and is not any more. */
+  /** Removes an object that was deleted while the list arrives. */
   remove(object: T): void;
-  /** All there was at this version has been told. What is newer was written meanwhile, and stays. */
+  /** The list is complete at this version. Newer objects were written meanwhile, and stay. */
   commit(resourceVersion: string): void;
 }
 
-/** The memory behind a cache: objects by key, filed in indexes, newest version wins. */
+/** Storage of a cache: objects by key and by index; the newest version wins. */
 export class Store<T extends KubeObject> implements Cache<T> {
   readonly #objects = new Map<string, T>();
   readonly #indexes = new Map<string, StoreIndex<T>>();
@@ -66,7 +65,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
     }
   }
 
-  /** Takes an object that is newer than the one known, and says whether it was. */
+  /** Stores the object if it is newer than the stored one; returns whether so. */
   upsertIfNewer(object: T): boolean {
     const key = keyOf(object);
     const before = this.#objects.get(key);
@@ -76,12 +75,12 @@ export class Store<T extends KubeObject> implements Cache<T> {
     return true;
   }
 
-  /** The object no longer exists, unless a newer one has taken its place. */
+  /** Removes the object, unless another one has replaced it. */
   remove(object: T): void {
     this.removeByUid(keyOf(object), object.metadata.uid);
   }
 
-  /** The same, where only the UID is known. */
+  /** Like `remove`, by UID. */
   removeByUid(key: string, uid: string | undefined): void {
     this.#addTombstone(uid);
     const before = this.#objects.get(key);
@@ -89,7 +88,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
     this.#drop(key, before);
   }
 
-  /** What is told is known at once; what is not told is known when the census is complete. One that is not completed changes nothing else. */
+  /** Upserts and removals apply at once; unlisted objects are removed at `commit`, and only then. */
   listReplacement(): ListReplacement<T> {
     const listed = new Set<string>();
     return {
@@ -147,12 +146,12 @@ export interface Change<T> {
   readonly after?: T | undefined;
 }
 
-/** All objects of one kind as the API server last told them. Objects are frozen and shared. */
+/** All objects of one kind, as last received. Objects are frozen and shared. */
 export interface Cache<T extends KubeObject> {
   readonly size: number;
   get(ref: ObjectRef | string): T | undefined;
   all(): Iterable<T>;
-  /** Objects that the named index files under the value, in no particular order. */
+  /** Objects with this value in the named index, in no particular order. */
   by(index: string, value: string): readonly T[];
   /** Called after the cache changed, in order. Listeners must not throw. */
   onChange(listener: (change: Change<T>) => void): Disposable;

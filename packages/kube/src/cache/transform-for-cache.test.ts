@@ -10,19 +10,19 @@ const fromServer = () => ({
   spec: { disks: [{ model: 'NVMe 1.92TB' }, { model: 'NVMe 1.92TB' }], sizes: [1, null, true] },
 });
 
-test('nothing is lost but managedFields', () => {
+test('only managedFields are removed', () => {
   const { metadata, ...rest } = fromServer();
   const { managedFields: _, ...kept } = metadata;
   assert.deepEqual(transformForCache(fromServer(), new InternedStrings()), { ...rest, metadata: kept });
 });
 
-test('it is frozen to the bottom', () => {
+test('the object is deeply frozen', () => {
   const object = transformForCache(fromServer(), new InternedStrings());
   for (const part of [object, object.metadata, object.metadata.labels, object.spec.disks, object.spec.disks[1]])
     assert.ok(Object.isFrozen(part));
 });
 
-test('what is settled stays the same object', () => {
+test('a transformed object is returned as it is', () => {
   const strings = new InternedStrings();
   const object = transformForCache(fromServer(), strings);
   assert.equal(transformForCache(object, strings), object);

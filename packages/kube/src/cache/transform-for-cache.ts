@@ -2,9 +2,9 @@ import type { InternedStrings } from './interned-strings.ts';
 import type { KubeObject } from '../kinds/kind.ts';
 
 /**
- * The object as a cache keeps it: frozen to the bottom, since it is shared; equal strings in one place; and without
- * `managedFields`, which are as big as the rest and tell only the API server something. What is left out of a write
- * stays as it is there.
+ * The object as a cache stores it: deeply frozen, since it is shared; with interned strings; and without
+ * `managedFields`, which are as big as the rest and only of use to the API server. A write that omits them does not
+ * change them.
  */
 export function transformForCache<T extends KubeObject>(object: T, strings: InternedStrings): T {
   if (Object.isFrozen(object)) return object;
@@ -12,9 +12,9 @@ export function transformForCache<T extends KubeObject>(object: T, strings: Inte
   return transformValue({ ...object, metadata }, strings);
 }
 
-/** Goes through what JSON brought: plain objects and arrays. */
+/** For parsed JSON: plain objects and arrays. */
 function transformValue<T>(value: T, strings: InternedStrings): T {
-  // What is frozen is settled; anything else may only be a member of its own.
+  // A frozen value is transformed; any other is part of this object only.
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   if (Array.isArray(value))
     for (let index = 0; index < value.length; index += 1) transformMember(value, index, strings);

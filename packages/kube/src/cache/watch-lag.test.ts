@@ -6,7 +6,7 @@ import { WatchLag, watchLagHistogram } from './watch-lag.ts';
 
 function openLag() {
   let now = 0;
-  const never = () => assert.fail('it only asks what time it is');
+  const never = () => assert.fail('it only reads the time');
   const clock: Clock = { now: () => now, setTimeout: never, sleep: never };
   const histogram = watchLagHistogram(new Registry());
   const lag = new WatchLag({ clock, histogram, resource: 'servers' });
@@ -18,7 +18,7 @@ function openLag() {
   return { lag, observed, pass: (ms: number) => (now += ms) };
 }
 
-test('the lag is the time from the answer to the event of the same version', async () => {
+test('the lag is the time from the response to the event of the same version', async () => {
   const { lag, observed, pass } = openLag();
   lag.wrote('5');
   lag.wrote('7');
@@ -31,7 +31,7 @@ test('the lag is the time from the answer to the event of the same version', asy
   assert.deepEqual(await observed(), { count: 2, seconds: 0.75 });
 });
 
-test('events that a list has made needless are not waited for', async () => {
+test('after a list, events of earlier writes are not awaited', async () => {
   const { lag, observed } = openLag();
   lag.wrote('5');
   lag.forget();
@@ -39,7 +39,7 @@ test('events that a list has made needless are not waited for', async () => {
   assert.equal((await observed()).count, 0);
 });
 
-test('of writes without an event only the last are remembered', async () => {
+test('of writes without an event only the last are kept', async () => {
   const { lag, observed } = openLag();
   for (let version = 1; version <= 5_000; version += 1) lag.wrote(String(version));
   for (let version = 1; version <= 5_000; version += 1) lag.arrived(String(version));

@@ -1,13 +1,13 @@
 import { Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../runtime/clock.ts';
 
-/** Writes whose events are waited for; those that wait longest are given up first: some are never told. */
+/** Writes that await their events; the oldest are dropped first, since some events never arrive. */
 const mostAwaited = 1_000;
 
 export const watchLagHistogram = (registry: Registry): Histogram =>
   new Histogram({
     name: 'kube_cache_watch_lag_seconds',
-    help: 'Time from the answer to a write of this process to the event of its watch that tells the same',
+    help: 'Time from the response to a write of this process until its own watch delivers it',
     labelNames: ['resource'],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60],
     registers: [registry],
@@ -20,8 +20,8 @@ export interface WatchLagOptions {
 }
 
 /**
- * How far a watch is behind what this process knows already. A write whose event came before its answer is not counted:
- * it looks like one that changed nothing, for which there is no event.
+ * How far a watch lags behind the writes of this process. A write whose event precedes its response is not counted: it
+ * looks like one that changed nothing, which has no event.
  */
 export class WatchLag {
   readonly #options: WatchLagOptions;
@@ -31,7 +31,7 @@ export class WatchLag {
     this.#options = options;
   }
 
-  /** The answer to a write was the first to tell this version. */
+  /** A response to a write had this version first. */
   wrote(resourceVersion: string | undefined): void {
     if (resourceVersion === undefined) return;
     this.#writtenAt.set(resourceVersion, this.#options.clock.now());
@@ -39,7 +39,7 @@ export class WatchLag {
     if (this.#writtenAt.size > mostAwaited) this.#writtenAt.delete(oldest);
   }
 
-  /** The watch told this version. */
+  /** The watch has this version. */
   arrived(resourceVersion: string | undefined = ''): void {
     const { clock, histogram, resource } = this.#options;
     const writtenAt = this.#writtenAt.get(resourceVersion);
@@ -48,7 +48,7 @@ export class WatchLag {
     histogram.observe({ resource }, (clock.now() - writtenAt) / 1_000);
   }
 
-  /** A list has told everything: the events before it do not come any more. */
+  /** After a list: the events before it do not arrive any more. */
   forget(): void {
     this.#writtenAt.clear();
   }
