@@ -14,19 +14,20 @@ export interface LeaderElectionOptions {
   readonly leaseName: string;
   /** Unique per process. */
   readonly identity: string;
-  /** Others may take the lease this long after its last renewal. */
+  /** Lease duration: others may take the lease this long after a renewal. */
   readonly leaseMs: number;
-  /** A leader that could not renew for this long stops leading; shorter than `leaseMs`. */
+  /** Renew deadline of the leader; shorter than `leaseMs`. */
   readonly renewMs: number;
+  /** Retry period. */
   readonly retryMs: number;
-  /** It leads replicas that share the work, and says so on the lease. */
+  /** The leader shares keys with other replicas; it annotates the lease. */
   readonly isSharing?: boolean;
 }
 
-/** On the lease of a leader: its identity, if it shares the work with others. One of another holder says nothing. */
+/** On the lease of a leader that shares keys: its identity. The value of a former holder is ignored. */
 export const sharingAnnotation = 'metal.ironcore.dev/shares-as';
 
-/** The lease is somebody else's, or could not be renewed in time. Nothing may be done any more. */
+/** Another process holds the lease, or it could not be renewed in time. This process must stop. */
 export class LeaseLost extends OperatorError {
   constructor(message: string) {
     super({ code: 'LeaseLost', message, retry: 'blocked' });
@@ -34,14 +35,14 @@ export class LeaseLost extends OperatorError {
 }
 
 const notLeading = Number.NEGATIVE_INFINITY;
-/** Of the time that is left. The rest is for another connection: the first one's other end may have died without a word. */
+/** Part of the remaining time. The rest is for another connection: the first one may be dead without an error. */
 const partOfFirstTry = 2 / 3;
 
 /**
- * Leadership of one process among its replicas.
+ * Leader election with a Lease.
  *
- * Every write of the lease is guarded by its version, so two processes cannot both take it. A candidate waits the whole
- * lease time after it has *seen* the last renewal by its own clock; clocks of different machines are never compared.
+ * Every write of the lease is guarded by its resourceVersion, so two processes cannot both take it. A candidate waits the
+ * lease duration from when it *observed* the last renewal, by its own clock; clocks of machines are never compared.
  */
 export class Leadership {
   readonly options: LeaderElectionOptions;
@@ -50,8 +51,8 @@ export class Leadership {
   readonly #log: Logger;
   #triedAt = 0;
   /**
-   * When it stops to believe in its lease, which is before others do. Counted from the request, not the answer: others
-   * count from when they see the write, which lies between the two.
+   * When this process stops leading, before the lease expires for others. Counted from the renewal request: others count
+   * from when they observe the write, which is after the request.
    */
   #endsAt = notLeading;
   readonly #leaseObserver: LeaseObserver;
@@ -65,28 +66,27 @@ export class Leadership {
   }
 
   /**
-   * Whether something may be sent at this very moment: it leads, and its lease has not run out by its own clock. What was
-   * begun before may be about to be sent when a process that stood still goes on, and timers come later than answers. Once
-   * its lease has run out nothing revives it.
+   * Whether this process leads right now, by its own clock. Checked before every request: a process that was suspended may
+   * continue with a request before its timers fire. Leadership that has expired never comes back.
    */
   isOwner(): boolean {
     return this.#clock.now() < this.#endsAt;
   }
 
   /**
-   * Resolves when this process leads; rejects when the signal is aborted first. An API server that is away, or that
-   * refuses, is asked again: a candidate holds nothing that it could lose.
+   * Resolves when this process leads; rejects when the signal is aborted first. Retries every error of the API server: a
+   * candidate has no lease to lose.
    *
-   * It follows the lease by a watch, which ends with this call: it takes a lease that is given back at once, and one whose
-   * holder died `leaseMs` after the last renewal. Where there is no watch it asks every `retryMs`, sees renewals that much
-   * later, and nobody leads for at most `leaseMs` and `retryMs`.
+   * Watches the lease until this call ends: a released lease is taken at once, the lease of a dead holder `leaseMs` after
+   * its last renewal. Without a watch the candidate reads every `retryMs`, so that it observes renewals that much later,
+   * and takes the lease of a dead holder after at most `leaseMs` + `retryMs`.
    */
   async acquire(signal: AbortSignal): Promise<void> {
     if (!(await this.#tryToTake(signal))) await this.#takeWhenAcquirable(signal);
     this.#log.info({ lease: this.options.leaseName, identity: this.options.identity }, 'leading');
   }
 
-  /** Keeps the lease until the signal is aborted; rejects with LeaseLost as soon as it cannot be sure of it. */
+  /** Renews the lease until the signal is aborted; rejects with LeaseLost when it is lost or not renewed. */
   async keep(signal: AbortSignal): Promise<void> {
     const { retryMs, renewMs } = this.options;
     while (!signal.aborted) {
@@ -96,13 +96,13 @@ export class Leadership {
       const requestedAt = this.#clock.now();
       const firstEndsAt = requestedAt + (this.#endsAt - requestedAt) * partOfFirstTry;
       const isRenewed = (await this.#renewBy(firstEndsAt)) || (await this.#renewBy(this.#endsAt));
-      // Too late is not at all: what asked meanwhile was told that it may do nothing any more.
+      // A response after the deadline is too late: `isOwner` has returned false meanwhile.
       this.#assertNotExpired();
       if (isRenewed) this.#endsAt = requestedAt + renewMs;
     }
   }
 
-  /** Lets the next one lead at once, best effort; this one does nothing from now on. */
+  /** Releases the lease, best effort, so that another replica leads at once. */
   async release(): Promise<void> {
     this.#endsAt = notLeading;
     const lease = await this.#read().catch(() => undefined);
@@ -118,7 +118,7 @@ export class Leadership {
     while (!(await this.#tryToTake(signal)));
   }
 
-  /** A role of an older version does not allow it. Then, as whenever it fails, the lease is read instead. */
+  /** While the watch fails, as with the role of an older version, the lease is read instead. */
   #follow(): AsyncDisposable {
     const { namespace, leaseName } = this.options;
     const store = new Store<KubeObject>();
@@ -150,7 +150,7 @@ export class Leadership {
     if (!this.isOwner()) throw new LeaseLost(`the lease ${leaseName} could not be renewed for ${renewMs / 1_000} s`);
   }
 
-  /** False when there was no answer; an answer that names another holder is final. */
+  /** False if there was no response. @throws LeaseLost: another process holds it. */
   async #renewBy(deadline: number): Promise<boolean> {
     const timeout = new AbortController();
     using _timer = this.#clock.setTimeout(Math.max(0, deadline - this.#clock.now()), () => timeout.abort());
@@ -183,11 +183,11 @@ export class Leadership {
       this.#leaseObserver.onRead(lease, known);
       return this.#mayTake(lease) ? await this.#take(lease, signal) : false;
     } catch (error) {
-      // A conflict names nobody: what we met may be our own try of before, which was given up and came through. Who looks again knows.
+      // A conflict does not name the holder: it may be our own earlier write, which timed out and succeeded. The next read tells.
       if (signal.aborted) throw error;
       this.#log.debug(
         { error: error instanceof Error ? error.message : String(error) },
-        'lease neither read nor taken',
+        'the lease could not be read or taken',
       );
       throw error;
     }

@@ -4,7 +4,7 @@ import { Lease } from '../kinds/builtin.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { LeaseObserver } from './lease-observer.ts';
 
-/** A candidate that looks for the first time; time passes when it is told to. */
+/** A candidate without observations, and a clock that moves by `pass`. */
 function openObserver() {
   let now = 0;
   const clock = { ...systemClock, now: () => now };
@@ -19,7 +19,7 @@ const leaseAt = (resourceVersion: string, seconds?: number): Lease => ({
   spec: { holderIdentity: 'leader', leaseDurationSeconds: seconds },
 });
 
-test('a lease is over when the version that was seen is as old as it may be, as the lease says or else as usual', () => {
+test('a lease expires its duration, or the default, after its version was observed', () => {
   for (const [seconds, leaseMs] of [
     [60, 60_000],
     [undefined, 15_000],
@@ -31,11 +31,11 @@ test('a lease is over when the version that was seen is as old as it may be, as 
     assert.equal(observer.isOver(lease), false);
     pass(1);
     assert.equal(observer.isOver(lease), true);
-    assert.equal(observer.isOver(leaseAt('10', seconds)), false, 'that version was never seen');
+    assert.equal(observer.isOver(leaseAt('10', seconds)), false, 'that version was never observed');
   }
 });
 
-test('a version counts from when it was seen first, by whatever way', () => {
+test('a version counts from when it was first observed, by watch or read', () => {
   const { observer, pass } = openObserver();
   observer.onWatch(leaseAt('9'));
   pass(1_000);
@@ -48,7 +48,7 @@ test('a version counts from when it was seen first, by whatever way', () => {
   assert.equal(observer.isOver(leaseAt('10')), true);
 });
 
-test('an answer that was overtaken by the watch changes nothing', () => {
+test('a response that is older than the last watch event is ignored', () => {
   const { observer, pass } = openObserver();
   observer.onWatch(leaseAt('9'));
   const known = observer.version;
@@ -59,7 +59,7 @@ test('an answer that was overtaken by the watch changes nothing', () => {
   assert.deepEqual([observer.isOver(leaseAt('9')), observer.isOver(leaseAt('10'))], [false, true]);
 });
 
-test('a lease that lives on in an etcd that was restored from a backup is not over, and may be one day', () => {
+test('after a restore of etcd the lease duration starts again at the restored version', () => {
   const { observer, pass } = openObserver();
   observer.onWatch(leaseAt('1000'));
   pass(15_000);
@@ -69,7 +69,7 @@ test('a lease that lives on in an etcd that was restored from a backup is not ov
   assert.equal(observer.isOver(leaseAt('9')), true);
 });
 
-test('that a lease was deleted does not end one that took its place', () => {
+test('the deletion of a lease does not expire its successor', () => {
   const { observer, pass } = openObserver();
   observer.onRead(leaseAt('9'), undefined);
   pass(1_000);

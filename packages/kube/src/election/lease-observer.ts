@@ -4,32 +4,32 @@ import { isNewerVersion } from '../cache/versions.ts';
 
 export interface LeaseObserverOptions {
   readonly clock: Clock;
-  /** Of the candidate that looks. */
+  /** Of the candidate. */
   readonly identity: string;
-  /** For a lease that does not say how long it is. */
+  /** Lease duration of a lease without one. */
   readonly leaseMs: number;
-  /** How often the holder renews, and how often is asked what nobody tells. */
+  /** Interval of the holder's renewals, and of reads without a watch. */
   readonly retryMs: number;
 }
 
 /**
- * What a candidate has seen of the one lease, and when it is worth a try to take it:
+ * Decides when a candidate may try to acquire the lease, from what it observed of it:
  *
- *   watch ───► told ──────┐
- *                         ├─► newer than what was seen: the lease time begins now ─► over: try
- *   reads ───► answered ──┘   as old or older: nothing new                           given back, deleted: try at once
+ *   watch ─► onWatch ──┐
+ *                      ├─► newer resourceVersion: the lease duration starts now ─► expired: try
+ *   reads ─► onRead ───┘   same or older: ignored                                  released, deleted: try at once
  *
- * Each version counts from when it was first seen, by the clock of this process. A watch that tells of renewals saves the
- * reads; one that is silent, for whatever reason, saves none.
+ * A version counts from when this process first observed it, by its own clock. A watch that delivers renewals saves the
+ * reads; without its events the reads continue.
  */
 export class LeaseObserver {
   readonly #options: LeaseObserverOptions;
   #version: string | undefined;
-  /** When the lease is over, unless a newer version is seen. */
+  /** When the lease expires, unless it is renewed. */
   #endsAt = 0;
-  /** When it was seen that nobody else holds it. */
+  /** When no other holder was observed. */
   #freedAt = 0;
-  /** When the watch told of something new. */
+  /** When the watch delivered a newer version. */
   #watchedAt = 0;
   #changed = new AbortController();
 
@@ -37,32 +37,32 @@ export class LeaseObserver {
     this.#options = options;
   }
 
-  /** The newest version that was seen. */
+  /** The newest version observed. */
   get version(): string | undefined {
     return this.#version;
   }
 
-  /** The watch tells of the lease; undefined says that it was deleted. */
+  /** The watch delivered the lease; undefined: it was deleted. */
   onWatch(lease: Lease | undefined): void {
     if (lease === undefined) this.#free();
     else if (this.#observe(lease)) this.#watchedAt = this.#options.clock.now();
   }
 
   /**
-   * The API server answers a question that was asked when `known` was the newest version seen. Answers are as new as the
-   * question: an older version means that etcd was restored from a backup, and versions begin anew.
+   * A read returned the lease; `known` was the newest version when it was sent. A read is no older than its request: an
+   * older version means that etcd was restored from a backup, and versions start again.
    */
   onRead(lease: Lease, known: string | undefined): void {
     if (isNewerVersion(known, lease.metadata.resourceVersion)) this.#version = undefined;
     this.#observe(lease);
   }
 
-  /** Its holder did not renew it for the whole lease time, and this is the version that he left. */
+  /** Expired: the holder did not renew this, the last observed, version for the lease duration. */
   isOver({ metadata }: Lease): boolean {
     return metadata.resourceVersion === this.#version && this.#options.clock.now() >= this.#endsAt;
   }
 
-  /** Resolves when the next try after that one is worth it; rejects when the signal is aborted first. */
+  /** Resolves when the next attempt is due; rejects when the signal is aborted first. */
   async untilAcquirable(triedAt: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     for (;;) {
@@ -75,8 +75,8 @@ export class LeaseObserver {
   }
 
   /**
-   * A holder lets `retryMs` pass between two renewals. So two of them without a word from the watch mean that it missed
-   * one renewal at most, or that there was none; then reads go on as if there were no watch.
+   * A holder renews every `retryMs`. After two of them without an event of the watch, it has missed at most one renewal, or
+   * there was none; then reads continue as without a watch.
    */
   #nextTryAt(triedAt: number): number {
     const { retryMs } = this.#options;
@@ -85,7 +85,7 @@ export class LeaseObserver {
     return this.#endsAt > triedAt ? Math.min(readAt, this.#endsAt) : readAt;
   }
 
-  /** Whether it is newer than what was seen. */
+  /** True if it is newer than the last one. */
   #observe({ metadata, spec }: Lease): boolean {
     if (!isNewerVersion(metadata.resourceVersion, this.#version)) return false;
     const { clock, identity, leaseMs } = this.#options;

@@ -34,7 +34,7 @@ function prepare(member: Assignment): void {
 
 const ownedBuckets = (member: Assignment, now: number) => all.filter((bucket) => member.isOwner(bucket, now));
 
-test('one that is alone acts on everything, once it has caught up, until its lease runs out', () => {
+test('a single member owns all buckets, once it is prepared, until its lease expires', () => {
   const member = memberAmong();
   assert.deepEqual(ownedBuckets(member, 0), []);
   prepare(member);
@@ -42,7 +42,7 @@ test('one that is alone acts on everything, once it has caught up, until its lea
   assert.deepEqual(ownedBuckets(member, 10_000), []);
 });
 
-test('a newcomer begins nothing that another still claims, and says who that is', () => {
+test('a new member owns no bucket that another one still claims, and names its blockers', () => {
   const member = memberAmong(observedMember('b', '1', 'b'));
   prepare(member);
   assert.deepEqual(ownedBuckets(member, 0), []);
@@ -56,7 +56,7 @@ test('a newcomer begins nothing that another still claims, and says who that is'
   assert.deepEqual(member.blockers, []);
 });
 
-test('what is lost to a newcomer is finished before that is written, and not begun again', () => {
+test('a member stops lost buckets before it writes its new view, and does not start them again', () => {
   const member = memberAmong();
   prepare(member);
   member.observe([observedMember('b', '1', 'a', 'b')], 1_000);
@@ -73,14 +73,14 @@ test('what is lost to a newcomer is finished before that is written, and not beg
   assert.ok(lost.every((bucket) => !member.isOwner(bucket, 1_000)));
 });
 
-test('what was begun is kept although a latecomer claims it: that one sees who was first', () => {
+test('an owned bucket is kept although a later member claims it, which sees the earlier claim', () => {
   const member = memberAmong();
   prepare(member);
   member.observe([observedMember('b', '1', 'b')], 1_000);
   assert.deepEqual(ownedBuckets(member, 1_000), all);
 });
 
-test('one that is not seen to renew for its lease time is counted out, by the clock of whoever counts', () => {
+test("a member without a renewal for its lease duration expires, by the observer's clock", () => {
   const member = memberAmong(observedMember('b', '1', 'a', 'b'));
   prepare(member);
   for (const now of [5_000, 10_000, 14_999]) {
@@ -98,13 +98,13 @@ test('one that is not seen to renew for its lease time is counted out, by the cl
   );
   member.observe([observedMember('b', '1', 'a', 'b')], 15_000);
   prepare(member);
-  assert.ok(ownedBuckets(member, 15_000).length < buckets, 'its claims stand while its lease is there');
+  assert.ok(ownedBuckets(member, 15_000).length < buckets, 'its claims hold until its lease is removed');
   member.observe([], 15_001);
   prepare(member);
   assert.deepEqual(ownedBuckets(member, 15_001), all);
 });
 
-test('an answer that comes after the lease ran out revives nobody', () => {
+test('a response after the lease expired is ignored', () => {
   const member = memberAmong();
   prepare(member);
   member.wrote(member.viewToWrite(), { requestedAt: 9_900, now: 10_100 });
@@ -112,15 +112,15 @@ test('an answer that comes after the lease ran out revives nobody', () => {
   assert.ok(!member.isAlive(10_100));
 });
 
-test('while the fate of a write is unknown, nothing is begun that one of the possible views gives away', () => {
+test('while the outcome of a write is unknown, a bucket that one of the possible views gives up is not granted', () => {
   const member = memberAmong();
   prepare(member);
-  const newcomer = observedMember('b', '1', 'a', 'b');
-  member.observe([newcomer], 1_000);
+  const joined = observedMember('b', '1', 'a', 'b');
+  member.observe([joined], 1_000);
   member.stop();
   member.stopped();
   member.tries(member.viewToWrite());
-  // No answer came, and the newcomer is gone again.
+  // The write had no response, and `b` has left.
   member.observe([], 2_000);
   prepare(member);
   const kept = all.filter((bucket) => new AssignmentView(['a', 'b'], buckets).gives(bucket, 'a'));
@@ -131,7 +131,7 @@ test('while the fate of a write is unknown, nothing is begun that one of the pos
   assert.deepEqual(ownedBuckets(member, 3_000), all);
 });
 
-test('a view that cannot be read is taken for a claim to everything', () => {
+test('an unreadable view counts as a claim to all buckets', () => {
   const member = memberAmong({ name: 'b', version: '1', leaseMs: 15_000, view: undefined });
   prepare(member);
   assert.deepEqual(ownedBuckets(member, 0), []);

@@ -1,14 +1,14 @@
 import { Buckets } from './buckets.ts';
 import { bucketCount, emptyView, AssignmentView } from './rendezvous.ts';
 
-/** One member as a list of the leases tells. */
+/** One member, as its lease was read. */
 export interface ObservedMember {
   readonly name: string;
   /** Differs after each renewal. */
   readonly version: string;
-  /** Others count it in until so long after they have seen a renewal. */
+  /** For others it expires this long after they observed a renewal. */
   readonly leaseMs: number;
-  /** The view it acts by; undefined when it cannot be read, which is taken for a claim to everything. */
+  /** The view it acts by; undefined if it is unreadable, which counts as a claim to all buckets. */
   readonly view: AssignmentView | undefined;
 }
 
@@ -16,35 +16,35 @@ interface Other extends ObservedMember {
   readonly seenAt: number;
 }
 
-/** Not ours; or ours to act on. Between the two stands the number of the grant that is being prepared. */
+/** Not owned; owned. A positive number is that of the grant that is being prepared. */
 const none = 0;
 const ready = -1;
 
 /**
- * What one member may act on, as far as it knows: the judging half of the membership, without time or network of its own.
+ * Which buckets one member owns, as far as it knows: the pure part of the membership, without clock or network.
  *
- * - It claims in the API what its written view gives it. While the fate of a write is unknown, only what both the view
- *   before and the one that was tried give it counts as claimed.
- * - It may begin what it claims once a list that was asked for *after* the claim was written shows no claim of another
- *   member. Of two that claim the same, the one that wrote last therefore sees the other.
- * - A member that was not seen to renew for its lease time counts no more, but its claims stand until its lease has been
- *   removed: should it live after all, it finds that out at its next renewal, whatever its clock says.
- * - It keeps what it began until it has stopped (`stopped`) or its lease has run out; claims that others make later do
- *   not matter, since these see its own.
- * - A view that gives up something it has is written only after that has been stopped.
- * - Once its lease has run out nothing revives it: an answer that comes too late counts for nothing.
+ * - A member claims the buckets that its written view assigns to it. While the outcome of a write is unknown, only buckets
+ *   that both the previous and the new view assign to it count as claimed.
+ * - It may own a claimed bucket once a list that was requested *after* the claim was written shows no other member's
+ *   claim. Of two members with the same claim, the one that wrote last therefore sees the other.
+ * - A member whose renewal was not observed for its lease duration has expired, but its claims hold until its lease is
+ *   removed: if it is alive after all, its next renewal fails, whatever its clock shows.
+ * - It owns a bucket until it has stopped (`stopped`) or its lease expires; later claims of others do not matter, since
+ *   those members see its own.
+ * - It writes a view that gives up owned buckets only after it has stopped them.
+ * - An expired lease never becomes valid again: a late response is ignored.
  */
 export class Assignment {
   readonly #self: string;
   readonly #renewMs: number;
   readonly #buckets: number;
-  /** Views that may be the written one, the surely written first. */
+  /** Views that may be the written one; the first was written. */
   #claims: readonly AssignmentView[] = [emptyView];
   #target: AssignmentView = emptyView;
-  /** By bucket: none, ready, or the number of the grant that is being prepared. */
+  /** By bucket: none, ready, or the number of the grant in preparation. */
   readonly #has: Int32Array;
   #grants = 0;
-  /** Everything that the target gives is ready, and nothing else is. */
+  /** The ready buckets are those that the target assigns. */
   #isStable = true;
   #others: ReadonlyMap<string, Other> = new Map();
   #endsAt: number | undefined;
@@ -57,12 +57,12 @@ export class Assignment {
     this.#has = new Int32Array(buckets);
   }
 
-  /** The members that it works with, or is about to. */
+  /** The members it shares with, now or soon. */
   get target(): AssignmentView {
     return this.#target;
   }
 
-  /** When it stops to believe in its own lease, which is before others do. */
+  /** When this member stops, before its lease expires for others. */
   get endsAt(): number {
     return this.#endsAt ?? Number.NEGATIVE_INFINITY;
   }
@@ -71,34 +71,34 @@ export class Assignment {
     return now < this.endsAt;
   }
 
-  /** Whether something of the bucket may be done right now. */
+  /** Whether this member may act on the bucket now. */
   isOwner(bucket: number, now: number): boolean {
     return this.#has[bucket] === ready && this.isAlive(now);
   }
 
-  /** Whether something new may be begun: what is on its way to another member is only finished. */
+  /** Whether a reconcile may start. For a bucket that moves, running ones only finish. */
   mayStart(bucket: number, now: number): boolean {
     return this.isOwner(bucket, now) && this.#isAimedAt(bucket) && this.#stopping?.has(bucket) !== true;
   }
 
-  /** The view to be written next: the target, once everything that it takes away has been stopped. */
+  /** The view to write next: the target, once the buckets that it takes away are stopped. */
   viewToWrite(): AssignmentView {
     return this.isLosing ? (this.#claims[0] ?? emptyView) : this.#target;
   }
 
-  /** Others see the target. */
+  /** The target is written. */
   get isWritten(): boolean {
     return this.#claims.length === 1 && this.#claims[0]?.equals(this.#target) === true;
   }
 
-  /** From here on, until it is known to be written, nobody knows which of the views others see. */
+  /** Call it before the write: until the write is confirmed, others may see either view. */
   tries(view: AssignmentView): void {
     if (!this.#claims.some((claim) => claim.equals(view))) this.#claims = [...this.#claims, view];
   }
 
   /**
-   * It is written. `askedAt` is when the request began: others count from the write, which is later. An answer after the
-   * end changes nothing, since others may have counted this member out by then.
+   * The write succeeded. `requestedAt` is when the request began: others count from the write, which is later. A response
+   * after the expiry is ignored: others may have dropped this member.
    */
   wrote(view: AssignmentView, { requestedAt, now }: { requestedAt: number; now: number }): void {
     if (this.#endsAt !== undefined && now >= this.#endsAt) return;
@@ -106,7 +106,7 @@ export class Assignment {
     this.#endsAt = requestedAt + this.#renewMs;
   }
 
-  /** All members, as the API server told when it was asked after the last write was answered. */
+  /** Takes all members from a list that was requested after the response to the last write. */
   observe(observed: readonly ObservedMember[], now: number): void {
     const others = observed.filter(({ name }) => name !== this.#self);
     this.#others = new Map(others.map((one) => [one.name, this.#remembered(one, now)]));
@@ -114,35 +114,35 @@ export class Assignment {
     if (!this.#isStable) this.#grant();
   }
 
-  /** Those who were not seen to renew for their whole lease time count no more. */
+  /** Drops members whose renewal was not observed for their lease duration. */
   expire(now: number): void {
     const living = this.#living(now).map(({ name }) => name);
     const target = new AssignmentView([this.#self, ...living], this.#buckets);
     if (!target.equals(this.#target)) this.#aimAt(this.#known(target));
   }
 
-  /** When the next one counts no more, should it not be seen to renew. */
+  /** When the next member expires, unless it renews. */
   nextExpiryAt(now: number): number {
     return Math.min(...this.#living(now).map(expiresAt));
   }
 
-  /** Those who count no more, and whose leases have to be removed before somebody acts in their place. */
+  /** Expired members, whose leases must be removed before another member takes their buckets. */
   expired(now: number): readonly ObservedMember[] {
     return [...this.#others.values()].filter((other) => expiresAt(other) <= now);
   }
 
-  /** Something has to be stopped. */
+  /** There are buckets to stop. */
   get isLosing(): boolean {
     return !this.#isStable && this.#has.some((has, bucket) => has === ready && !this.#isAimedAt(bucket));
   }
 
-  /** What has to be stopped; nothing of it is begun until `stopped`, even if the target gives it back. */
+  /** Buckets to stop; none starts again before `stopped`, even if the target returns it. */
   stop(): Buckets {
     this.#stopping = this.#where((bucket) => this.#has[bucket] === ready && !this.#isAimedAt(bucket));
     return this.#stopping;
   }
 
-  /** Nothing of it is being done any more. What the target has given back meanwhile is kept, and returned. */
+  /** The buckets are stopped. Those that the target has returned meanwhile are kept, and returned. */
   stopped(): Buckets {
     const stopping = this.#stopping;
     this.#stopping = undefined;
@@ -152,24 +152,24 @@ export class Assignment {
     return kept;
   }
 
-  /** Number of the latest grant that has to be prepared; undefined when there is none. */
+  /** Number of the latest grant to prepare; undefined if there is none. */
   get toPrepare(): number | undefined {
     return !this.#isStable && this.#has.some((has) => has > none) ? this.#grants : undefined;
   }
 
-  /** What was granted up to this number may be acted on from now on; returns what that is. */
+  /** Buckets granted up to this number become ready; returns them. */
   prepared(grant: number): Buckets {
     const gained = this.#where((bucket) => this.#isBeingPrepared(bucket) && (this.#has[bucket] ?? none) <= grant);
     for (const bucket of this.#has.keys()) if (gained.has(bucket)) this.#has[bucket] = ready;
     return gained;
   }
 
-  /** Share of everything that it may act on. */
+  /** Part of buckets that are ready. */
   get share(): number {
     return this.#has.reduce((count, has) => count + (has === ready ? 1 : 0), 0) / this.#buckets;
   }
 
-  /** Members that still claim what is to be this one's. */
+  /** Members that still claim buckets of the target. */
   get blockers(): readonly string[] {
     if (this.#isStable) return [];
     const wanted = this.#where((bucket) => this.#has[bucket] === none && this.#isAimedAt(bucket));
@@ -196,7 +196,7 @@ export class Assignment {
     return { ...one, view, seenAt: before?.version === one.version ? before.seenAt : now };
   }
 
-  /** An equal view that is there already has worked out its winners. */
+  /** Reuses an equal view, which may have computed its winners. */
   #known(view: AssignmentView): AssignmentView {
     const views = [this.#target, ...this.#claims, ...[...this.#others.values()].map((other) => other.view)];
     return views.find((known) => known?.equals(view)) ?? view;
@@ -206,7 +206,7 @@ export class Assignment {
     return [...this.#others.values()].filter((other) => expiresAt(other) > now);
   }
 
-  /** What was granted and not begun needs no stopping. */
+  /** Buckets that are not ready yet need no stop. */
   #aimAt(target: AssignmentView): void {
     this.#target = target;
     this.#isStable = false;

@@ -11,16 +11,16 @@ export interface MemberLeasesOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly namespace: string;
-  /** Whose leases these are: the value of a label that all of them have. */
+  /** Value of the label that all leases of the group have. */
   readonly group: string;
-  /** Of this process; unique. */
+  /** Unique per process. */
   readonly identity: string;
   readonly leaseMs: number;
 }
 
-/** Label of the leases of those who share keys. */
+/** Label of the leases of sharing replicas. */
 export const groupLabel = 'metal.ironcore.dev/replicas-of';
-/** The names of the leases that a replica acts together with, as JSON. */
+/** The view of a replica: names of the members' leases, as JSON. */
 export const viewAnnotation = 'metal.ironcore.dev/acts-with';
 
 const viewText = z.array(z.string()).min(1);
@@ -32,7 +32,7 @@ export const leaseNameOf = (group: string, identity: string): string =>
     .replaceAll(/[^a-z0-9.-]+/g, '-')
     .slice(0, 253);
 
-/** One Lease per replica: `kubectl get lease` shows who is there. */
+/** One Lease per replica: `kubectl get lease` lists the replicas. */
 export function memberLeases(options: MemberLeasesOptions): MemberLeases {
   const { client, namespace, group, identity } = options;
   const name = leaseNameOf(group, identity);
@@ -49,7 +49,7 @@ export function memberLeases(options: MemberLeasesOptions): MemberLeases {
       const { metadata } = await client.mergePatch(Lease, at(name), patch, { resourceVersion, signal });
       return metadata.resourceVersion ?? '';
     },
-    // Without a version the answer is what etcd has now, and not what a cache of the API server had a while ago.
+    // Without a resourceVersion: a consistent read from etcd, not from the watch cache of the API server.
     list: async (signal) =>
       (await client.list(Lease, { namespace, labelSelector: `${groupLabel}=${group}`, signal })).items.map((lease) =>
         observedMemberOf(lease, options),
@@ -64,14 +64,14 @@ function specOf({ identity, leaseMs, clock }: MemberLeasesOptions) {
   const now = microTime(clock.now());
   return {
     holderIdentity: identity,
-    // Others wait at least as long as this member believes they do.
+    // Rounded up: others wait at least `leaseMs`.
     leaseDurationSeconds: Math.ceil(leaseMs / 1_000),
     acquireTime: now,
     renewTime: now,
   };
 }
 
-/** A lease time that somebody shortened does not end a member that goes by its own. */
+/** A member keeps its own lease duration, even if the Lease has a shorter one. */
 function observedMemberOf({ metadata, spec }: Lease, { leaseMs }: MemberLeasesOptions): ObservedMember {
   return {
     name: metadata.name,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { isConflict } from '../../errors.ts';
 
-/** What a replica knows of the sharing. */
+/** Sharing, as one replica knows it. */
 interface MembershipSummary {
   readonly members: readonly string[];
   /** Members that this replica waits for. */
@@ -10,7 +10,7 @@ interface MembershipSummary {
   readonly share: number;
 }
 
-/** Log lines of one replica's membership: one line per change. */
+/** Logs one replica's membership, a line per change. */
 export class MembershipLog {
   readonly #log: Logger;
   readonly #self: string;
@@ -22,7 +22,7 @@ export class MembershipLog {
   }
 
   joined(): void {
-    this.#log.info({ replica: this.#self }, 'takes part in sharing the keys');
+    this.#log.info({ replica: this.#self }, 'joined the replicas that share the keys');
   }
 
   changed({ members, blockers, share }: MembershipSummary): void {
@@ -32,7 +32,7 @@ export class MembershipLog {
     this.#lastLogged = summary;
     this.#log.info(
       { replica: this.#self, members, ...(blockers.length === 0 ? {} : { waitsFor: blockers }) },
-      `one of ${members.length} replicas, acts on ${percent} % of the keys`,
+      `one of ${members.length} replicas, owns ${percent} % of the keys`,
     );
   }
 
@@ -45,7 +45,7 @@ export class MembershipLog {
       this.#log.warn({ lease, error: messageOf(error) }, 'the expired lease of a replica cannot be removed');
   }
 
-  /** A conflict is an expected outcome of a guarded write. */
+  /** Conflicts are expected: writes are guarded. */
   failed(error: unknown): void {
     if (!isConflict(error))
       this.#log.debug({ error: messageOf(error) }, 'a lease of the replicas could not be read or written');

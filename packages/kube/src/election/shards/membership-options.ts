@@ -15,7 +15,7 @@ export interface MemberLeases {
 
 export interface MembershipTimes {
   readonly leaseMs: number;
-  /** A member that could not renew for this long stops to act; shorter than `leaseMs`. */
+  /** A member that cannot renew for this long stops; shorter than `leaseMs`. */
   readonly renewMs: number;
   /** Interval of renewals. */
   readonly retryMs: number;
@@ -27,7 +27,7 @@ export interface ShardCallbacks {
   stop(isConcerned: (key: string) => boolean): Promise<void>;
   /** Brings the caches up to date with all writes so far. */
   prepare(): Promise<void>;
-  /** The keys may be acted on from now on. */
+  /** The member owns the keys from now on. */
   start(isConcerned: (key: string) => boolean): void;
 }
 

@@ -45,7 +45,7 @@ export class ShardMembership {
     this.#assignment = new Assignment({ self, renewMs: times.renewMs, ...(buckets === undefined ? {} : { buckets }) });
   }
 
-  /** Members that act, as far as this one knows. */
+  /** The members, as this one observes them. */
   get members(): readonly string[] {
     return this.#assignment.target.members;
   }
@@ -78,7 +78,7 @@ export class ShardMembership {
     this.#log.joined();
   }
 
-  /** Keeps the lease until the signal is aborted; rejects with LeaseLost as soon as it cannot be sure of it. */
+  /** Renews the lease until the signal is aborted; rejects with LeaseLost when it is lost or may be. */
   async keep(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.#trigger(), { once: true });
     while (!signal.aborted) {
@@ -236,7 +236,7 @@ export class ShardMembership {
     return this.#buckets === undefined ? bucket : bucket % this.#buckets;
   }
 
-  /** The removal is guarded by the version that was read: a replica that renews after all keeps its lease. */
+  /** The removal is guarded by the version that was read: a replica that renews meanwhile keeps its lease. */
   #removeExpired(): void {
     const { leases, clock } = this.#options;
     for (const { name, version } of this.#assignment.expired(clock.now()))

@@ -21,7 +21,7 @@ for (const members of [
   ['operator-0', 'operator-1', 'operator-2'],
   ['metal-7d9f-abcde', 'metal-7d9f-fghij', 'metal-7d9f-klmno'],
 ])
-  test(`three members (${members[0]}, …) have each a third of 3000 keys, within a tenth`, () => {
+  test(`each of three members (${members[0]}, …) has a third of 3000 keys, within a tenth`, () => {
     for (const [member, count] of sharesOf(new AssignmentView(members)))
       assert.ok(Math.abs(count - 1_000) <= 100, `${member} has ${count}`);
   });
@@ -35,7 +35,7 @@ test('of many groups of three, hardly one is out of balance by a tenth', () => {
   assert.ok(uneven.length <= 1, `${uneven.length} of ${groups.length}`);
 });
 
-test('a member that goes leaves only its own keys to the others', () => {
+test('when a member leaves, only its keys move', () => {
   const three = new AssignmentView(['a', 'b', 'c']);
   const two = new AssignmentView(['a', 'c']);
   for (const key of keys) {
@@ -44,7 +44,7 @@ test('a member that goes leaves only its own keys to the others', () => {
   }
 });
 
-test('a member that comes takes a quarter, and nothing moves between the others', () => {
+test('a fourth member takes a quarter, and no key moves between the others', () => {
   const three = new AssignmentView(['a', 'b', 'c']);
   const four = new AssignmentView(['a', 'b', 'c', 'd']);
   const moved = keys.filter((key) => ownerOf(key, three) !== ownerOf(key, four));
@@ -52,7 +52,7 @@ test('a member that comes takes a quarter, and nothing moves between the others'
   assert.ok(Math.abs(moved.length - 750) < 100, `${moved.length} moved`);
 });
 
-test('views of the same members are equal in whatever order they are told, and an empty one gives nothing', () => {
+test('views of the same members are equal in any order, and an empty view assigns nothing', () => {
   assert.ok(new AssignmentView(['b', 'a', 'b']).equals(new AssignmentView(['a', 'b'])));
   assert.equal(new AssignmentView(['b', 'a']).text, '["a","b"]');
   assert.ok(!emptyView.gives(0, 'a'));

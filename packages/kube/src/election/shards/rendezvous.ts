@@ -1,16 +1,16 @@
 /**
- * Which member of a group looks after what: every key belongs to one of many buckets, and a bucket to the member with
- * the highest weight for it (rendezvous hashing). Everybody who knows the members comes to the same result; a member that
- * comes takes about its share from each of the others, and nothing moves between those.
+ * Rendezvous hashing: every key belongs to one of many buckets, and a bucket to the member with the highest weight for
+ * it. Equal member lists give equal results in every process; a member that joins takes about its share from each of the
+ * others, and no bucket moves between those.
  */
 
-/** Many, so that shares differ by little: by a hundredth for three members. */
+/** Many, so that shares differ little: by 1 % for three members. */
 export const bucketCount = 16_384;
 
 /** The bucket of a key; the same in every process and version. */
 export const bucketOf = (key: string): number => mixed(hashOf(key)) % bucketCount;
 
-/** A set of members, and what it gives to whom. */
+/** Members and their assigned buckets. */
 export class AssignmentView {
   readonly members: readonly string[];
   readonly #buckets: number;
@@ -21,7 +21,7 @@ export class AssignmentView {
     this.#buckets = buckets;
   }
 
-  /** What it is told by. */
+  /** For the lease. */
   get text(): string {
     return JSON.stringify(this.members);
   }
@@ -30,7 +30,7 @@ export class AssignmentView {
     return this === other || this.text === other.text;
   }
 
-  /** Whether the bucket is this member's under the view. An empty view gives nothing to anybody. */
+  /** Whether the view assigns the bucket to this member. An empty view assigns none. */
   gives(bucket: number, member: string): boolean {
     this.#winners ??= winnersAmong(this.members, this.#buckets);
     return this.members.length > 0 && this.members[this.#winners[bucket] ?? 0] === member;
@@ -47,7 +47,7 @@ function winnersAmong(members: readonly string[], buckets: number): Uint16Array 
   return winners;
 }
 
-/** The first of the highest: members are in order, so a tie is decided alike everywhere. */
+/** The first of the highest: members are sorted, so every process decides a tie alike. */
 function winnerOf(bucket: number, seeds: readonly number[]): number {
   let [winner, highest] = [0, -1];
   for (const [index, seed] of seeds.entries()) {
@@ -64,7 +64,7 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/** The last steps of MurmurHash3: names that differ in one letter have nothing in common afterwards. */
+/** The finalizer of MurmurHash3: names that differ in one letter get unrelated hashes. */
 function mixed(hash: number): number {
   const first = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   const second = Math.imul(first ^ (first >>> 13), 0xc2b2ae35);

@@ -8,11 +8,11 @@ import type { MemberLeases } from './membership-options.ts';
 import type { ObservedMember } from './assignment.ts';
 
 /**
- * How replicas that share the work and replicas that do not keep out of each other's way while a cluster changes from one to
- * the other. Each side makes itself known before it looks for the other, so that at least one of two sees the other:
+ * Keeps sharing replicas and a leader that does not share from working at once while a cluster changes from one mode to
+ * the other. Each side writes its lease before it reads the other's, so that at least one of two sees the other:
  *
- *   who shares:  writes its own lease ─► waits until the leader's lease is held by one that shares ─► works on its part
- *   who does not: takes the leader's lease ─► waits until nobody renews a lease of those who share ─► works on everything
+ *   sharing replica:   writes its own lease ─► waits until a sharing replica holds the leader's lease ─► works on its shard
+ *   unsharing leader:  takes the leader's lease ─► waits until the leases of sharing replicas expire ─► works on all keys
  */
 interface TransitionContext {
   readonly client: KubeClient;
@@ -27,13 +27,13 @@ export async function untilSharersLead(context: TransitionContext, signal: Abort
   for (let lastLogged = ''; ; ) {
     const holder = await unsharedLeaderIn(context, signal);
     if (holder === undefined) return;
-    if (lastLogged !== holder) log.info({ waitsFor: holder }, 'works on nothing until a replica that shares leads');
+    if (lastLogged !== holder) log.info({ waitsFor: holder }, 'waiting until a sharing replica is the leader');
     lastLogged = holder;
     await clock.sleep(leaderElection.retryMs, signal);
   }
 }
 
-/** Who leads and does not share; `nobody yet` where nobody leads, or it is not known. */
+/** The leader if it does not share; `nobody yet` if there is none or it is unknown. */
 async function unsharedLeaderIn(
   { client, leaderElection }: TransitionContext,
   signal: AbortSignal,
@@ -45,7 +45,7 @@ async function unsharedLeaderIn(
   return lease?.metadata.annotations?.[sharingAnnotation] === holder ? undefined : holder;
 }
 
-/** Rejects only when the signal is aborted. Leases that nobody renews are of replicas that ended. */
+/** Rejects only when the signal is aborted. Leases that are not renewed are of ended replicas. */
 export async function untilNobodyShares(
   {
     clock,
@@ -63,12 +63,12 @@ export async function untilNobodyShares(
     const living = members?.filter(({ name, leaseMs }) => clock.now() - (seen.get(name)?.at ?? 0) <= leaseMs);
     if (living?.length === 0) return;
     const waitsFor = living?.map(({ name }) => name).join(', ') ?? 'the API server';
-    if (lastLogged !== waitsFor) log.info({ waitsFor }, 'leads, and works on nothing until nobody shares any more');
+    if (lastLogged !== waitsFor) log.info({ waitsFor }, 'leading; waiting until the leases of sharing replicas expire');
     lastLogged = waitsFor;
     await clock.sleep(leaderElection.retryMs, signal);
   }
 }
 
-/** Who shares has to list leases, too: where the role does not allow it, nobody shares. */
+/** A sharing replica must list leases, too: if the role forbids it, none shares. */
 const noneIfForbidden = (error: unknown): readonly ObservedMember[] | undefined =>
   error instanceof KubeError && error.code === 'Forbidden' ? [] : undefined;
