@@ -8,7 +8,7 @@ export interface Call {
   body?: string | undefined;
   contentType?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Whose connections it takes; `work` without it. */
+  /** Connection pool. Default: `work`. */
   pool?: PoolName | undefined;
 }
 

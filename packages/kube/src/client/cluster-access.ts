@@ -3,8 +3,8 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { nativeAccess, type Credentials, type ClusterAccess, type ClusterAccessOptions } from './kubeconfig.ts';
 
 /**
- * The usual ways in are read here. Everything else (credential programs, OpenID, proxies, merged files) is for the
- * library, which is loaded only then: it costs 75 MiB and half a second.
+ * Usual configurations are read here. The library reads all others (credential programs, OpenID, proxies, merged files)
+ * and is loaded only for them: it costs 75 MiB and half a second.
  */
 export const loadClusterAccess = (options: ClusterAccessOptions): ClusterAccess =>
   nativeAccess(options) ?? libraryAccess(options);
@@ -26,7 +26,7 @@ function libraryAccess({ kubeconfigPath, context }: ClusterAccessOptions): Clust
 }
 
 function newKubeConfig(): KubeConfig {
-  // `require` loads it now, and only now; what it gives is the module whose type is named.
+  // `require` loads it now, and only now; the type is that of the module.
   const library = createRequire(import.meta.url)('@kubernetes/client-node') as { KubeConfig: new () => KubeConfig };
   return new library.KubeConfig();
 }

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { readResponse } from './read-response.ts';
 import { Connections, type PoolName } from './connections.ts';
 
-/** Answers what is asked under /now; the rest is kept waiting, and told once so many wait. */
+/** Responds under /now; keeps other requests waiting. `manyWait` resolves once `enough` wait. */
 async function openSlowServer(enough: number) {
   const waiting: ServerResponse[] = [];
   const { promise: manyWait, resolve } = Promise.withResolvers<void>();
@@ -39,7 +39,7 @@ async function openSlowServer(enough: number) {
   };
 }
 
-test('what is urgent, a machine, and a watch do not wait behind work', async () => {
+test('leases, boots, reports and watches do not wait behind work', async () => {
   await using server = await openSlowServer(64);
   const work = Array.from({ length: 100 }, () => server.request('work', '/later').catch(() => 'cut off'));
   await server.manyWait;
@@ -49,12 +49,12 @@ test('what is urgent, a machine, and a watch do not wait behind work', async () 
     responses.map(({ status, text }) => [status, text]),
     pools.map(() => [200, 'answered']),
   );
-  assert.equal(server.waiting.length, 64, 'the rest waits here for a connection');
+  assert.equal(server.waiting.length, 64, 'the others wait for a connection');
   for (const response of server.waiting) response.end('at last');
   assert.ok((await Promise.all(work.slice(0, 64))).every((result) => result !== 'cut off'));
 });
 
-test('a request that is given up while it waits for a connection is given up at once', async () => {
+test('a request that is aborted while it waits for a connection rejects at once', async () => {
   await using server = await openSlowServer(64);
   const work = Array.from({ length: 64 }, () => server.request('work', '/later').catch(() => 'cut off'));
   await server.manyWait;
@@ -66,7 +66,7 @@ test('a request that is given up while it waits for a connection is given up at 
   assert.equal(work.length, 64);
 });
 
-test('requests that were given up while they waited for a connection cost none', async () => {
+test('requests that are aborted while they wait for a connection close none', async () => {
   await using server = await openSlowServer(4);
   const first = Array.from({ length: 4 }, () => server.request('urgent', '/later'));
   await server.manyWait;

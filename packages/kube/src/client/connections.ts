@@ -3,22 +3,22 @@ import type { Credentials } from './kubeconfig.ts';
 import { Pool } from 'undici';
 
 /**
- * Whose connections a request takes. `boot`: what a machine that boots asks for, and gives up some time. `report`: what it
- * tells, and is thanked for. `urgent`: leases.
+ * Connection pool of a request. `boot`: requests for a machine that boots, which times out. `report`: requests for its
+ * reports. `urgent`: leases.
  */
 export type PoolName = 'work' | 'watch' | 'boot' | 'report' | 'urgent';
 
 /**
- * More do not write faster: the API server has its limit of requests at once, and each costs a handshake and 50 kB. Of those
- * for machines the boot service takes 24 for what they are to boot, and the metadata service the other 8; of those for reports, the
- * boot service takes 12 for how far they came.
+ * More connections do not write faster: the API server limits concurrent requests, and each connection costs a handshake and
+ * 50 kB. Of `boot`, the boot service uses 24 for boot data and the metadata service the other 8; of `report`, the boot
+ * service uses 12 for boot progress.
  */
 const poolSizes: Readonly<Record<PoolName, number | null>> = { work: 64, watch: null, boot: 32, report: 24, urgent: 4 };
 
 /**
- * Connections to one API server with one set of credentials, whose certificates are read once. Work, watches, machines, what
- * they report, and what is urgent have connections of their own: no lease and no machine waits behind a thousand writes, and no
- * write behind watches.
+ * Connection pools to one API server with one set of credentials, whose certificates are read once. Work, watches, boots,
+ * reports and leases have pools of their own: no lease and no boot waits behind a thousand writes, and no write behind
+ * watches.
  */
 export class Connections {
   readonly #pools: Readonly<Record<PoolName, Pool>>;
@@ -29,7 +29,7 @@ export class Connections {
       new Pool(origin, {
         connections: poolSizes[pool],
         keepAliveTimeout: 30_000,
-        // A watch and a write on one HTTP/2 connection would be lost together.
+        // On HTTP/2, a lost connection would end watches and writes together.
         allowH2: false,
         connect,
       });
@@ -46,7 +46,7 @@ export class Connections {
     return this.#pools[pool];
   }
 
-  /** Requests and watches under way end as they would; new ones are refused. */
+  /** Running requests and watches finish; new ones are rejected. */
   async close(): Promise<void> {
     await Promise.all(Object.values(this.#pools).map((pool) => pool.close()));
   }

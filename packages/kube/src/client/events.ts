@@ -8,16 +8,16 @@ import type { KubeObject } from '../kinds/kind.ts';
 
 export interface EventText {
   readonly type: 'Normal' | 'Warning';
-  /** CamelCase; the word shared by condition, event, log and documentation. */
+  /** CamelCase; the same in condition, event, log and documentation. */
   readonly reason: string;
   readonly action: string;
   readonly note: string;
-  /** Who says so, in place of the recorder's own name. */
+  /** Reporting controller. Default: the recorder's. */
   readonly controller?: string | undefined;
 }
 
 export interface EventRecorder {
-  /** Best effort: never throws, never holds a turn up. */
+  /** Best effort: never throws, never waits. */
   record(object: KubeObject, text: EventText): void;
 }
 
@@ -31,11 +31,11 @@ interface RecordedEvent {
 }
 
 const sameEventForMs = 10 * 60_000;
-/** Events that are remembered to be counted; of more within ten minutes, those that were told first are told again. */
+/** Events kept for dedup; of more within ten minutes, the oldest are recorded again. */
 const mostRemembered = 10_000;
 const longestNote = 1_024;
 
-/** events.k8s.io events. The same words about the same object within ten minutes are counted, not repeated. */
+/** Records events.k8s.io events. Within ten minutes, equal events of an object are counted, not repeated. */
 export function createEventRecorder({
   client,
   clock,
@@ -60,7 +60,7 @@ export function createEventRecorder({
       const before = recorded.get(key);
       if (before !== undefined && now - before.at < sameEventForMs) {
         before.count += 1;
-        // Counted at every doubling, so that a busy loop of ours cannot become one of the API server.
+        // The count is written at every doubling, so that a busy loop does not flood the API server.
         if (Number.isInteger(Math.log2(before.count))) send(countUp(client, before, now));
         return;
       }

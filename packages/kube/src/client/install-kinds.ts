@@ -14,8 +14,8 @@ import { KubeError } from '../errors.ts';
 const watchSeconds = 30;
 
 /**
- * Creates the CustomResourceDefinitions of kinds that are not there yet and waits until all of them can be used.
- * @throws KubeError Timeout, naming those that were not established in time.
+ * Creates missing CustomResourceDefinitions and waits until all are established.
+ * @throws KubeError Timeout, with the names of those that are not.
  */
 export async function installKinds(client: KubeClient, kinds: readonly DefinedKind[]): Promise<void> {
   await Promise.all(kinds.map((kind) => createUnlessPresent(client, kind)));
@@ -47,8 +47,8 @@ const isEstablished = ({ status }: CustomResourceDefinition): boolean =>
   status?.conditions?.some(({ type, status: holds }) => type === 'Established' && holds === 'True') ?? false;
 
 /**
- * Installs the rules, or brings them up to date. The API server takes a second or two to act on them. The kinds they
- * are about have to be there already.
+ * Creates or updates the rules. The API server takes a second or two to enforce them. Their kinds must be installed
+ * already.
  */
 export async function installAdmissionRules(client: KubeClient, rules: readonly AdmissionRule[]): Promise<void> {
   const options = { fieldManager: fieldManagerOf('install'), force: true };

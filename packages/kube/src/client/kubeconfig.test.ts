@@ -39,8 +39,8 @@ const supported: readonly [title: string, cluster: object, user: object][] = [
   ['certificates as data', { 'certificate-authority-data': base64('ca') }, certificates()],
   ['a certificate authority as a file beside it', { 'certificate-authority': 'ca.pem' }, { token: 'secret' }],
   ['a token', { 'insecure-skip-tls-verify': true }, { token: 'secret' }],
-  ['a name to expect in the certificate', { 'tls-server-name': 'api.example' }, { token: 'secret' }],
-  ['nobody', {}, {}],
+  ['a TLS server name', { 'tls-server-name': 'api.example' }, { token: 'secret' }],
+  ['no user', {}, {}],
 ];
 for (const [title, cluster, user] of supported) {
   test(`a kubeconfig of ${title} is read as the library reads it`, async () => {
@@ -62,7 +62,7 @@ function certificates() {
 const known = ['ca', 'cert', 'key', 'servername', 'rejectUnauthorized'] as const;
 type CredentialFields = Partial<Record<(typeof known)[number], string | Buffer | boolean>> & { headers?: unknown };
 
-/** What both tell, in words: the library gives header values as it pleases. */
+/** Comparable form of both: the types of the library's header values vary. */
 const asText = (options: CredentialFields | undefined): string[] => [
   ...known.map((name) => `${name}: ${options?.[name]?.toString() ?? ''}`),
   `headers: ${JSON.stringify(options?.headers ?? {})}`,
@@ -82,22 +82,22 @@ for (const [title, cluster, user] of unsupported) {
   });
 }
 
-test('another context may be asked for, and one that does not exist is nobody', () => {
+test('the context option selects another context; an unknown one yields no access', () => {
   const kubeconfigPath = kubeconfigWith({}, { token: 'secret' });
   assert.equal(nativeAccess({ kubeconfigPath, context: 'here' })?.server, 'https://192.0.2.1:6443');
   assert.equal(nativeAccess({ kubeconfigPath, context: 'there' }), undefined);
   assert.equal(loadClusterAccess({ kubeconfigPath, context: 'there' }).server, undefined);
 });
 
-/** As client-go does; the library passes the field over. */
-test('a token that is rotated in its file is the new one at the next look', async () => {
+/** As client-go does; the library ignores the field. */
+test('a token that is rotated in its file is read the next time', async () => {
   const tokenFile = at('rotated', 'first');
   const access = nativeAccess({ kubeconfigPath: kubeconfigWith({}, { tokenFile }) });
   at('rotated', 'second');
   assert.equal((await access?.credentials())?.headers?.Authorization, 'Bearer second');
 });
 
-test('a pod goes to the API server of its cluster, over IPv6 too', () => {
+test('a pod connects to the API server of its cluster, over IPv6 too', () => {
   assert.equal(nativeAccess({ homeCluster: { host: '10.0.0.1', port: '443' } })?.server, 'https://10.0.0.1:443');
   assert.equal(nativeAccess({ homeCluster: { host: 'fd00::1', port: '443' } })?.server, 'https://[fd00::1]:443');
 });

@@ -5,7 +5,7 @@ import { parse, YAMLParseError } from 'yaml';
 import * as z from 'zod';
 import { KubeError } from '../errors.ts';
 
-/** Where a pod finds the API server of its cluster: $KUBERNETES_SERVICE_HOST and $KUBERNETES_SERVICE_PORT. */
+/** API server of a pod's cluster: $KUBERNETES_SERVICE_HOST and $KUBERNETES_SERVICE_PORT. */
 export interface HomeCluster {
   readonly host: string;
   readonly port: string;
@@ -13,7 +13,7 @@ export interface HomeCluster {
 
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Strict: a field that is not known here may change who we are or where we go, and is not passed over. */
+/** Strict: an unknown field may change the user or the server, so it is not ignored. */
 const clusterEntry = z.strictObject({
   server: z.url({ protocol: /^https?$/ }),
   'certificate-authority': z.string().optional(),
@@ -41,7 +41,7 @@ const kubeconfig = z.object({
 type Cluster = z.output<typeof clusterEntry>;
 type User = z.output<typeof userEntry>;
 
-/** The way in that a pod's service account or a kubeconfig file of certificates and tokens describes; else undefined. */
+/** Access by a pod's service account, or by a kubeconfig file of certificates and tokens; else undefined. */
 export function nativeAccess({
   kubeconfigPath,
   context,
@@ -67,7 +67,7 @@ function kubeconfigAccess(path: string, context: string | undefined): ClusterAcc
   return cluster === undefined || user === undefined ? undefined : accessTo(cluster, user, dirname(path));
 }
 
-/** What the parser says of a mistake quotes the line, which may hold a key. */
+/** Drops the parser's message: it quotes the line, which may hold a key. */
 function contentOf(path: string): unknown {
   try {
     return parse(readFileSync(path, 'utf8'));
@@ -90,7 +90,7 @@ function accessTo(cluster: Cluster, user: User, directory: string): ClusterAcces
   return { server: cluster.server, credentials: () => readCredentials(cluster, user, directory) };
 }
 
-/** Files are read anew each time: certificates and tokens are rotated in place. Data goes before files, as everywhere. */
+/** Reads the files each time: certificates and tokens are rotated in place. As in client-go, data precedes files. */
 async function readCredentials(cluster: Cluster, user: User, directory: string): Promise<Credentials> {
   const read = async (data: string | undefined, path: string | undefined) => {
     if (data !== undefined && data !== '') return Buffer.from(data, 'base64');
@@ -113,12 +113,12 @@ async function readCredentials(cluster: Cluster, user: User, directory: string):
   };
 }
 
-/** A file goes before a token that was written down, as in client-go. */
+/** A token file precedes an inline token, as in client-go. */
 async function tokenOf({ token = '', tokenFile = '' }: User, directory: string): Promise<string> {
   return tokenFile === '' ? token : (await readFile(resolve(directory, tokenFile), 'utf8')).trim();
 }
 
-/** What a TLS connection to the API server takes, and the headers that say who we are. */
+/** TLS options for the API server, and headers with the credentials. */
 export interface Credentials {
   readonly ca?: string | Buffer;
   readonly cert?: string | Buffer;
@@ -128,11 +128,11 @@ export interface Credentials {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The way to one API server. */
+/** Access to one API server. */
 export interface ClusterAccess {
-  /** Its URL; undefined when none is configured. */
+  /** Its URL; undefined if none is configured. */
   readonly server: string | undefined;
-  /** As they are now: tokens are rotated, and programs asked for new ones. */
+  /** Current ones: tokens and credential programs are read again. */
   readonly credentials: () => Promise<Credentials>;
 }
 
@@ -140,6 +140,6 @@ export interface ClusterAccessOptions {
   /** Kubeconfig file; without one: `homeCluster`, then what the library finds ($KUBECONFIG, ~/.kube/config, in-cluster). */
   readonly kubeconfigPath?: string | undefined;
   readonly context?: string | undefined;
-  /** The cluster whose pod this process is. */
+  /** Cluster in which this pod runs. */
   readonly homeCluster?: HomeCluster | undefined;
 }

@@ -16,11 +16,11 @@ async function allOf(lines: AsyncIterable<unknown>): Promise<unknown[]> {
 const expected = [{ name: 'a' }, { name: 'Rack 4 · Schrank Ü', note: 'line\nbreak' }, { name: '' }];
 const text = expected.map((line) => `${JSON.stringify(line)}\n`).join('');
 
-test('lines are the same in whatever pieces they come', async () => {
+test('lines do not depend on the chunks in which they arrive', async () => {
   for (const size of [1, 2, 3, 7, 16, 1_000])
     assert.deepEqual(await allOf(linesOf(inPieces(text, size))), expected, `in pieces of ${size} bytes`);
 });
 
-test('a line that does not end was cut off and is not told', async () => {
+test('an incomplete last line is dropped', async () => {
   assert.deepEqual(await allOf(linesOf(inPieces(`${text}{"name":"hal`, 5))), expected);
 });

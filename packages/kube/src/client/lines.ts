@@ -1,8 +1,8 @@
 const newline = 0x0a;
 
 /**
- * Splits a stream into its lines and parses each as JSON. A line may come in any number of pieces: each byte is looked at
- * once and copied once.
+ * Splits a stream into lines and parses each as JSON. A line may arrive in any number of chunks: each byte is scanned once
+ * and copied once.
  */
 export async function* linesOf<T>(body: AsyncIterable<Buffer>): AsyncGenerator<T> {
   let begun: Buffer[] = [];

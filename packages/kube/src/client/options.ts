@@ -27,6 +27,6 @@ export interface ListOptions extends CallOptions {
 /** One page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Of the whole list: the last page has the one to watch from. */
+  /** Of the whole list; watch from that of the last page. */
   readonly resourceVersion: string;
 }

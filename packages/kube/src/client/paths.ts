@@ -10,8 +10,8 @@ export function collectionOf(kind: Kind, namespace: string | undefined): string 
 
 /**
  * Path of one object or its subresource.
- * @throws KubeError NotFound for names that no object can have: an empty one would mean the whole collection, and the
- * API server takes what follows a slash, even an encoded one, for a subresource.
+ * @throws KubeError NotFound for names that no object can have: an empty one would mean the whole collection, and for the
+ * API server a slash, even an encoded one, precedes a subresource.
  */
 export function pathOf(kind: Kind, ref: ObjectRef, subresource?: string): string {
   if (ref.name === '' || ![ref.name, ref.namespace ?? ''].every(isSegment))
@@ -19,16 +19,16 @@ export function pathOf(kind: Kind, ref: ObjectRef, subresource?: string): string
   return `${collectionOf(kind, ref.namespace)}/${encodeURIComponent(ref.name)}${subresource === undefined ? '' : `/${subresource}`}`;
 }
 
-/** What the API server allows as a part of a path. */
+/** What the API server accepts as a path segment. */
 const isSegment = (name: string): boolean => name !== '.' && name !== '..' && !/[/%]/.test(name);
 
-/** Query string of the parameters that are given. */
+/** Query string of the defined parameters. */
 export function query(parameters: Record<string, string | undefined>): string {
   const present = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return present.length === 0 ? '' : `?${new URLSearchParams(present).toString()}`;
 }
 
-/** What of the options narrows a list or a watch. */
+/** Selectors of a list or a watch. */
 export const selectors = ({
   labelSelector,
   fieldSelector,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 
-/** An answer that has come whole. */
+/** A complete response. */
 export interface ApiResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -9,8 +9,8 @@ export interface ApiResponse {
 }
 
 /**
- * Sends a request and collects its answer, without a stream for it. Rejects with the reason of the signal, at once and also
- * while the request still waits for a connection, or with the error of the connection.
+ * Sends a request and buffers its response, without a stream. Rejects with the reason of the signal, at once and also while
+ * the request waits for a connection, or with the error of the connection.
  */
 export function readResponse(
   dispatcher: Dispatcher,
@@ -38,7 +38,7 @@ export function readResponse(
   };
   dispatcher.dispatch(request, {
     onRequestStart(started) {
-      // It waited for a connection meanwhile. To abort it now would end the connection with it; nothing was sent on that yet.
+      // It got a connection after the abort. `controller.abort` would close the connection; nothing was sent on it yet.
       signal?.throwIfAborted();
       controller = started;
     },

@@ -7,7 +7,7 @@ import type { ApiResponse } from './read-response.ts';
 import { connectionError, errorFrom } from './status-errors.ts';
 import type { Transport } from './transport.ts';
 
-/** The server may ask for a longer pause; the caller decides whether to wait for it. */
+/** For a longer `Retry-After` the caller decides whether to wait. */
 const maxRetryAfterMs = 10_000;
 
 interface RequestMetrics {
@@ -21,7 +21,7 @@ export interface RequestSenderOptions {
   readonly metrics: RequestMetrics | undefined;
 }
 
-/** Sends requests over one pool of connections: counts them, repeats them where that is safe, and makes errors of responses. */
+/** Sends requests over one connection pool: counts them, retries them where that is safe, and maps responses to errors. */
 export class RequestSender {
   readonly #options: RequestSenderOptions;
   readonly #pool: PoolName;
@@ -63,7 +63,7 @@ export class RequestSender {
     }
   }
 
-  /** True if the server rejected the request before it did anything; resolves after the pause that it asked for. */
+  /** True if the server rejected the request without an effect; resolves after its `Retry-After`. */
   async #mayRepeat(
     { code, status, retryAfterMs }: KubeError,
     attempt: number,

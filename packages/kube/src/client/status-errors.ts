@@ -2,7 +2,7 @@ import type { Call, JsonPatchOperation } from './call.ts';
 import type { ApiResponse } from './read-response.ts';
 import { KubeError, type KubeErrorCode } from '../errors.ts';
 
-/** The API server answers a failed test like an object that is not valid, with words that say nothing. */
+/** Conflict for a failed `test`, which the API server reports like an invalid object, without a cause. */
 export function asFailedTest(error: unknown, operations: readonly JsonPatchOperation[]): unknown {
   const isTested = operations.some(({ op }) => op === 'test');
   if (!(error instanceof KubeError) || !isTested || error.status !== 422 || !error.message.endsWith(genericMessage))
@@ -10,7 +10,7 @@ export function asFailedTest(error: unknown, operations: readonly JsonPatchOpera
   return new KubeError({
     code: 'Conflict',
     status: 422,
-    message: error.message.replace(genericMessage, 'what the patch tests for does not hold; look at the object again'),
+    message: error.message.replace(genericMessage, 'a test of the patch failed; read the object again'),
     cause: error,
   });
 }
@@ -32,7 +32,7 @@ const codes: Record<number, KubeErrorCode> = {
   504: 'Timeout',
 };
 
-/** The error that an answer of 300 or more stands for, with what the server says of it. */
+/** The error of a response with status 300 or more, with the message of the server. */
 export function errorFrom({ status, headers, text }: ApiResponse, { method, path }: Call): KubeError {
   const { reason, message, conflictingManagers } = statusIn(text);
   const code = reason === 'AlreadyExists' ? 'AlreadyExists' : (codes[status] ?? 'ServerError');
@@ -47,7 +47,7 @@ export function errorFrom({ status, headers, text }: ApiResponse, { method, path
   });
 }
 
-/** The members of metav1.Status that errors are made of. */
+/** The members of metav1.Status that errors use. */
 interface Status {
   readonly reason?: string;
   readonly message?: string;
@@ -71,7 +71,7 @@ function managersIn(causes: readonly { readonly reason?: string; readonly messag
   return [...new Set(managers)];
 }
 
-/** The error of a request that got no answer, or only part of one. */
+/** The error of a request without a complete response. */
 export function connectionError(error: unknown, { method, path, signal }: Call): KubeError {
   if (error instanceof KubeError) return error;
   const code = signal?.aborted === true ? 'Timeout' : 'Unreachable';

@@ -11,21 +11,21 @@ export interface TransportOptions extends ClusterAccessOptions {
 }
 
 const headersTimeoutMs = 65_000;
-/** A watch tells at least its bookmarks every minute; one that is silent for longer has lost its connection. */
+/** The API server sends bookmarks every minute; a watch that is idle for longer has lost its connection. */
 const watchIdleTimeoutMs = 150_000;
-/** Rotated tokens and exec credentials are asked for anew after this long. */
+/** Tokens and exec credentials are read again after this long. */
 const credentialsFreshForMs = 60_000;
 
-/** An answer that goes on; `text` is that of a refusal. */
+/** A streamed response; `text` is the body of an error. */
 export interface StreamedResponse extends ApiResponse {
   readonly body: AsyncIterable<Buffer>;
 }
 
-/** One API server: its address, our credentials, and connections. */
+/** One API server: its address, credentials and connections. */
 export class Transport implements AsyncDisposable {
   readonly #access: ClusterAccess;
   readonly #base: URL;
-  /** Of every path: an API server may stand behind a prefix. */
+  /** Prefix of every path. */
   readonly #root: string;
   readonly #userAgent: string;
   #connections: Connections | undefined;
@@ -51,13 +51,13 @@ export class Transport implements AsyncDisposable {
     return this.#base.host;
   }
 
-  /** Sends one request and waits for the whole answer, whatever its status. */
+  /** Sends one request and reads the complete response, with any status. */
   async request(call: Call): Promise<ApiResponse> {
     const connections = await this.#prepare();
     return readResponse(connections.of(call.pool ?? 'work'), this.#requestOf(call), call.signal);
   }
 
-  /** Sends one request whose answer goes on: a watch, which may be silent for long. */
+  /** Sends one request with a streamed response: a watch, which may idle for long. */
   async stream(call: Call): Promise<StreamedResponse> {
     const connections = await this.#prepare();
     const { statusCode, headers, body } = await connections.of('watch').request({
@@ -69,7 +69,7 @@ export class Transport implements AsyncDisposable {
     return { status: statusCode, headers, text, body };
   }
 
-  /** Credentials were refused: the next request asks for new ones. */
+  /** Credentials were rejected: the next request reads them again. */
   invalidateCredentials(): void {
     this.#freshUntil = 0;
   }
@@ -80,7 +80,7 @@ export class Transport implements AsyncDisposable {
 
   async #prepare(): Promise<Connections> {
     if (this.#connections !== undefined && performance.now() < this.#freshUntil) return this.#connections;
-    // One refresh for all requests that wait for it: it may run a credential program.
+    // Single-flight: a refresh may run a credential program.
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
     });
@@ -93,7 +93,7 @@ export class Transport implements AsyncDisposable {
     this.#freshUntil = performance.now() + credentialsFreshForMs;
     const identity = [options.ca, options.cert, options.key].join('\n');
     if (this.#connections !== undefined && identity === this.#identity) return this.#connections;
-    // Requests and watches under way end on the connections of the certificate that was replaced.
+    // Running requests and watches finish on the connections of the old certificate.
     void this.#connections?.close();
     this.#identity = identity;
     this.#connections = new Connections(this.#base.origin, options);
