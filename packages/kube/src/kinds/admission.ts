@@ -2,35 +2,35 @@ import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from './b
 import type { Kind, NewObject } from './kind.ts';
 
 /**
- * A rule that a schema cannot hold: about deletion, about other objects, or one that only advises. The API server
- * evaluates it by itself, so nothing of ours has to be running for it.
+ * A rule that a schema cannot express: about deletion, about other objects, or a warning. The API server evaluates it, so
+ * no webhook has to run for it.
  */
 export interface AdmissionRule {
   /** Name of the policy and of its binding. */
   readonly name: string;
   readonly kind: Kind;
   readonly operations: readonly ('CREATE' | 'UPDATE' | 'DELETE')[];
-  /** Deny refuses the request; Warn lets it pass, and `kubectl` shows the message. */
+  /** Deny rejects the request; Warn admits it, and `kubectl` shows the message. */
   readonly action: 'Deny' | 'Warn';
-  /** What the refusal is called: Invalid (422) unless it is about who may do what. */
+  /** Status reason of a denied request. Default: Invalid (422). */
   readonly denyReason?: 'Invalid' | 'Forbidden';
-  /** CEL; the rule is only about requests for which it is true. */
+  /** CEL; the rule applies to requests for which it is true. */
   readonly when?: string;
   /** CEL by name, for use as `variables.<name>`. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** The rule is checked once with every object of the kind as `params`, so there should be few; it holds when it holds with each. */
+  /** The rule is evaluated once per object of this kind, as `params`, so there should be few; it must hold for each. */
   readonly against?: Kind;
   readonly checks: readonly AdmissionCheck[];
 }
 
 export interface AdmissionCheck {
-  /** CEL: what has to be true. */
+  /** CEL that has to be true. */
   readonly holds: string;
-  /** CEL that gives the text to show when it is not. */
+  /** CEL for the message if it is false. */
   readonly message: string;
 }
 
-/** The two objects that make a rule work, as they are installed. */
+/** The two API objects of a rule. */
 export function toAdmissionObjects(
   rule: AdmissionRule,
 ): [policy: NewObject<ValidatingAdmissionPolicy>, binding: NewObject<ValidatingAdmissionPolicyBinding>] {
@@ -39,7 +39,7 @@ export function toAdmissionObjects(
   const policy = {
     metadata: { name },
     spec: {
-      // Advice, and a comparison with objects that cannot be read right now, is no ground to refuse a request.
+      // A warning, or objects that cannot be read right now, must not reject a request.
       failurePolicy: action === 'Deny' && against === undefined ? 'Fail' : 'Ignore',
       ...(against === undefined ? {} : { paramKind: { apiVersion: against.apiVersion, kind: against.kind } }),
       matchConstraints: {

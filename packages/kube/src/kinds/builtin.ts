@@ -49,7 +49,7 @@ export interface Lease extends KubeObject {
       }
     | undefined;
 }
-/** One that is renewed too late is lost, and everything stops. */
+/** Urgent: if a renewal is late, the lease is lost. */
 export const Lease: Kind<Lease> = {
   ...builtin<Lease>('coordination.k8s.io/v1', 'Lease', 'leases', 'Namespaced'),
   isUrgent: true,

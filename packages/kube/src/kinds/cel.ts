@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 
-/** One entry of x-kubernetes-validations: the API server evaluates `rule` and answers `message` when it is false. */
+/** One entry of x-kubernetes-validations: the API server evaluates `rule` and returns `message` if it is false. */
 export interface ValidationRule {
   readonly rule: string;
   readonly message: string;
@@ -36,9 +36,9 @@ export function exactlyOneOf<S extends z.ZodType>(schema: S, names: readonly str
   );
 }
 
-/** Adds what Kubernetes reads of a schema beside its type: formats, list and map types. */
+/** Adds schema keywords of Kubernetes: formats, list and map types. */
 export const hinted = <S extends z.ZodType>(schema: S, hints: Record<string, unknown>): S =>
   schema.meta({ ...schema.meta(), ...hints });
 
-/** A value the API server fills in: always there on stored objects, never required of people. */
+/** A default that the API server sets: always present in stored objects, never required. */
 export const apiDefault = <S extends z.ZodType>(schema: S, value: z.input<S>): S => hinted(schema, { default: value });

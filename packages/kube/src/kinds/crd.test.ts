@@ -23,7 +23,7 @@ const member = (schema: z.ZodType): unknown => {
   return properties.spec;
 };
 
-test('names that are not given follow from the kind', () => {
+test('default names derive from the kind', () => {
   const { singular, listKind, apiVersion, shortNames } = kindOf(z.object({}));
   assert.deepEqual([singular, listKind, apiVersion, shortNames], ['thing', 'ThingList', 'example.dev/v1', []]);
 });
@@ -52,7 +52,7 @@ test('integers carry their format and only bounds that somebody set', () => {
   assert.deepEqual(member(z.int().meta({ format: 'int64' }).min(0)), { type: 'integer', format: 'int64', minimum: 0 });
 });
 
-test('what has a default is not required', () => {
+test('a field with a default is not required', () => {
   const schema = z.object({
     a: z.string(),
     b: z.string().default(''),
@@ -62,14 +62,14 @@ test('what has a default is not required', () => {
   assert.deepEqual((member(schema) as { required: string[] }).required, ['a']);
 });
 
-test('maps have values of their type and no pattern for keys', () => {
+test('a map has a value schema and no pattern for keys', () => {
   assert.deepEqual(member(z.record(z.string(), z.string().meta({ format: 'byte' }))), {
     type: 'object',
     additionalProperties: { type: 'string', format: 'byte' },
   });
 });
 
-test('slashes in patterns are written as Go writes them', () => {
+test('slashes in patterns are not escaped', () => {
   assert.deepEqual(member(z.string().regex(/^a\/b\.c$/)), { type: 'string', pattern: '^a/b\\.c$' });
 });
 
@@ -95,17 +95,17 @@ for (const [title, schema] of [
   ['an intersection', z.intersection(z.object({ a: z.string().min(1) }).describe('x'), z.object({ b: z.string() }))],
   ['a tuple', z.tuple([z.string(), z.number()])],
 ] as const) {
-  test(`${title} is refused, because no structural schema can hold it`, () => {
+  test(`${title} is rejected, because no structural schema can express it`, () => {
     assert.throws(() => member(z.object({ inner: schema })), /cannot hold/);
   });
 }
 
-test('a literal is an enum of one, and null is allowed in the words of OpenAPI', () => {
+test('a literal is an enum of one, and null becomes nullable', () => {
   assert.deepEqual(member(z.literal('a')), { type: 'string', enum: ['a'] });
   assert.deepEqual(member(z.string().nullable()), { type: 'string', nullable: true });
 });
 
-test('rules pile up in the order they were added, and stay through optional', () => {
+test('rules keep the order in which they were added, also through optional', () => {
   const schema = rule(immutable(z.object({ a: z.string() }), 'spec'), 'self.a != ""', 'a is empty').optional();
   assert.deepEqual((member(schema) as Record<string, unknown>)['x-kubernetes-validations'], [
     { rule: 'self == oldSelf', message: 'spec is immutable' },
@@ -113,13 +113,13 @@ test('rules pile up in the order they were added, and stay through optional', ()
   ]);
 });
 
-test('a rule added to a schema does not leak into the schema it was made from', () => {
+test('a rule does not change the schema that it extends', () => {
   const plain = z.object({ a: z.string().optional() });
   keptOnceSet(exactlyOneOf(plain, ['a'], 'one'), 'a');
   assert.equal(plain.meta()?.['x-kubernetes-validations'], undefined);
 });
 
-test('rules over the whole object stand at its top', () => {
+test('rules over the whole object are at the top of the schema', () => {
   const rules = [{ rule: 'true', message: 'never' }];
   assert.deepEqual(objectSchema(kindOf(z.object({}), { rules }))['x-kubernetes-validations'], rules);
 });

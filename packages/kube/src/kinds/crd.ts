@@ -34,7 +34,7 @@ export function toCustomResourceDefinition(kind: DefinedKind): NewObject<CustomR
   };
 }
 
-/** Schema of the whole object; also what the reference pages are made from. */
+/** Schema of the whole object; also the source of the reference pages. */
 export function objectSchema({ schema, description, rules }: DefinedKind): JsonSchema {
   const own = structural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', reused: 'inline' }));
   const members = isSchema(own.properties) ? own.properties : {};
@@ -47,14 +47,14 @@ export function objectSchema({ schema, description, rules }: DefinedKind): JsonS
   };
 }
 
-/** What JSON Schema says and Kubernetes does not know. */
+/** JSON Schema keywords unknown to Kubernetes. */
 const dropped = new Set(['$schema', 'propertyNames', 'examples', 'id']);
-/** What a structural schema cannot hold below the top: write an enum, optional parts and a rule instead. */
+/** Not allowed in a structural schema below the top: write an enum, optional parts and a rule instead. */
 const unsupported = ['oneOf', 'allOf', 'not', 'const', '$ref', 'prefixItems', 'patternProperties'];
 
 /**
- * Turns zod's JSON Schema into a structural one. Objects are closed by pruning, not by refusing; what has a default
- * is never required.
+ * Converts zod's JSON Schema to a structural one. Unknown fields are pruned, not rejected; a field with a default is never
+ * required.
  */
 function structural(schema: JsonSchema): JsonSchema {
   rejectUnsupported(schema);
@@ -65,7 +65,7 @@ function structural(schema: JsonSchema): JsonSchema {
 }
 
 function inside(keyword: string, value: unknown): unknown {
-  if (keyword === 'pattern') return String(value).replaceAll('\\/', '/'); // JavaScript escapes slashes, nobody else does
+  if (keyword === 'pattern') return String(value).replaceAll('\\/', '/'); // only JavaScript escapes slashes
   if (!isSchema(value)) return value;
   if (keyword === 'items' || keyword === 'additionalProperties') return structural(value);
   if (keyword !== 'properties') return value;
@@ -76,7 +76,7 @@ function inside(keyword: string, value: unknown): unknown {
 
 function isDropped(keyword: string, value: unknown): boolean {
   const isOpen = keyword === 'additionalProperties' && value === false;
-  // zod bounds every integer by what a JavaScript number holds exactly.
+  // zod bounds every integer by the safe integers of JavaScript.
   const isNoBound =
     (keyword === 'minimum' || keyword === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
   return dropped.has(keyword) || isOpen || isNoBound;
@@ -102,7 +102,7 @@ function withRequired(schema: JsonSchema): JsonSchema {
   return required.length === 0 ? rest : { ...rest, required };
 }
 
-/** A quantity is text or a number; its structural form has no type of its own. */
+/** A quantity is a string or a number; its structural schema has no type. */
 function withIntOrString(schema: JsonSchema): JsonSchema {
   if (schema['x-kubernetes-int-or-string'] !== true) return schema;
   const { type: _, anyOf: __, ...rest } = schema;

@@ -21,15 +21,15 @@ export interface KindDefinition<Fields extends Shape> {
   readonly description: string;
   /** Extra columns of `kubectl get`, in order; a string is a path. */
   readonly columns: Readonly<Record<string, string | Column>>;
-  /** Warning the API server sends with every answer about this kind. */
+  /** Warning of the API server in every response for this kind. */
   readonly deprecated?: string;
-  /** Top-level members beside apiVersion, kind and metadata: usually spec and status. */
+  /** Top-level fields beside apiVersion, kind and metadata: usually spec and status. */
   readonly fields: Fields;
   /** Rules over the whole object. */
   readonly rules?: readonly { rule: string; message: string }[];
 }
 
-/** A kind with everything that is derived from it: type, CRD, reference page. */
+/** A kind, with the source of its type, CRD and reference page. */
 export interface DefinedKind<T extends KubeObject = KubeObject> extends Kind<T> {
   readonly description: string;
   readonly columns: readonly (Column & { readonly name: string })[];
@@ -44,8 +44,8 @@ export type ObjectWith<Fields extends Shape> = {
 };
 
 /**
- * Writes a kind down once. The TypeScript type is what the API server guarantees of a stored object: members with a
- * default are always there, and objects were validated against the very schema the type comes from.
+ * Defines a kind once. The TypeScript type is what the API server guarantees of a stored object: fields with a default are
+ * always present, and the API server validated the object against the schema of the type.
  */
 export function defineKind<const Fields extends Shape>(
   definition: KindDefinition<Fields>,

@@ -1,4 +1,4 @@
-/** Shapes every Kubernetes object has, and the handle (`Kind`) by which code names a kind. */
+/** Shapes of every Kubernetes object, and `Kind`, the handle of a kind in code. */
 
 export interface OwnerReference {
   apiVersion: string;
@@ -50,7 +50,7 @@ export interface Condition {
   observedGeneration?: number | undefined;
 }
 
-/** Names a kind to the client and the caches. `objectType` exists only for the compiler. */
+/** A kind, for client and caches. `objectType` exists only for the compiler. */
 export interface Kind<T extends KubeObject = KubeObject> {
   readonly group: string;
   readonly version: string;
@@ -86,7 +86,7 @@ export function refOf(key: string): ObjectRef {
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** A controller owner reference to the object, as garbage collection and `kubectl tree` expect it. */
+/** A controller owner reference to the object, for garbage collection and `kubectl tree`. */
 export function ownedBy(owner: KubeObject): OwnerReference {
   const { name, uid } = owner.metadata;
   if (uid === undefined)
@@ -99,14 +99,14 @@ export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((owner) => owner.controller === true);
 }
 
-/** Older objects first, by name where they were created in the same second: creation times are whole seconds. */
+/** Older objects first; by name if they were created in the same second. */
 export function byAge({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number {
   const [first, second] = [a.creationTimestamp ?? '', b.creationTimestamp ?? ''];
   if (first !== second) return first < second ? -1 : 1;
   return a.name === b.name ? 0 : a.name < b.name ? -1 : 1;
 }
 
-/** An object to be created: the client fills in apiVersion and kind. */
+/** An object to create: the client adds apiVersion and kind. */
 export type NewObject<T extends KubeObject> = Omit<T, 'apiVersion' | 'kind' | 'metadata' | 'status'> & {
   metadata: Partial<ObjectMeta>;
 };

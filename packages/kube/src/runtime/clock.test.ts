@@ -24,7 +24,7 @@ test('it starts at the time of the wall clock', ({ mock }) => {
   assert.equal(createClock().now(), 1_000_000);
 });
 
-test('time passes as fast as it is told to', ({ mock }) => {
+test('time passes at the given speed', ({ mock }) => {
   const monotonic = mock.method(performance, 'now', () => 5);
   const clock = createClock(100);
   const before = clock.now();

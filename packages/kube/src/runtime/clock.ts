@@ -1,6 +1,6 @@
 /** Time as an argument, so that tests can run it faster than the wall. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch as it was known at the start. Never goes back and never leaps. */
+  /** Milliseconds since the Unix epoch, by the wall clock at the start. Monotonic, without steps. */
   now(): number;
   /** Calls `callback` once after the delay, unless disposed before. Does not keep the process alive. */
   setTimeout(delayMs: number, callback: () => void): Disposable;
@@ -8,19 +8,19 @@ export interface Clock {
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Node clamps longer delays to 1 ms, which would turn a far deadline into a busy loop. */
+/** Node clamps longer delays to 1 ms, which would make a distant deadline a busy loop. */
 const longestTimeoutMs = 2 ** 31 - 1;
 
 /**
- * The time of this process: it reads the wall clock once, at its start, and counts on from there, optionally `speed`
+ * The monotonic clock of this process: it reads the wall clock once, at start, and counts from there, optionally `speed`
  * times faster: 10 ms of speed 100 are one second.
  *
- * - A wall clock that is set (by NTP, by a person) changes no duration: "seen 3 s ago" and "lease seen 10 s ago" hold.
+ * - A step of the wall clock (by NTP, by a person) changes no duration: "observed 3 s ago" stays true.
  * - The rate is that of the wall clock: NTP slews the monotonic clock as well. Only steps are not followed.
- * - What is written to objects is this time, too, since it is read back and compared with it. After a step it is off by
- *   the step until the process starts again; see docs/decisions/0035.
- * - While a host is suspended this clock and all timers stand still. Afterwards a leader finds out at its next renewal,
- *   which the version of the lease guards, whether somebody else took over.
+ * - Timestamps in objects are of this clock, too, since they are read back and compared with it. After a step they are off
+ *   by the step until the process restarts; see docs/decisions/0035.
+ * - While a host is suspended, this clock and all timers stand still. Afterwards the next renewal, guarded by the
+ *   resourceVersion of the lease, shows a leader whether another replica leads.
  */
 export function createClock(speed = 1): Clock {
   const startedAt = Date.now();

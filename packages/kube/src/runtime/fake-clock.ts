@@ -6,7 +6,7 @@ export interface FakeClock extends Clock {
   advance(ms: number): void;
 }
 
-/** For tests: a clock that moves only when it is told to. */
+/** For tests: a clock that moves only by `advance`. */
 export function fakeClock(): FakeClock {
   let now = 0;
   const timers = new Map<object, { at: number; callback: () => void }>();

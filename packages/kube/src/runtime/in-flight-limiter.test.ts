@@ -4,7 +4,7 @@ import { seconds } from './durations.ts';
 import { fakeClock } from './fake-clock.ts';
 import { InFlightLimiter } from './in-flight-limiter.ts';
 
-/** Room for two, for ten seconds each. */
+/** Two slots, for ten seconds each. */
 function openLimiter() {
   const clock = fakeClock();
   const limiter = new InFlightLimiter({ clock, maxInFlight: 2, slotTimeoutMs: seconds(10) });
@@ -13,7 +13,7 @@ function openLimiter() {
   return { clock, limiter, released };
 }
 
-test('there is room until so many are on their way, and again when one leaves', () => {
+test('slots are free until the maximum is in flight, and again after a release', () => {
   const { limiter, released } = openLimiter();
   assert.equal(limiter.available, 2);
   limiter.acquire('a');
@@ -24,7 +24,7 @@ test('there is room until so many are on their way, and again when one leaves', 
   assert.deepEqual([limiter.available, limiter.has('a'), limiter.has('b'), released], [1, false, true, ['a']]);
 });
 
-test('one that takes long does not count, and entering again does not make it last', () => {
+test('the slot timeout releases a slot, and a second acquire does not extend it', () => {
   const { clock, limiter, released } = openLimiter();
   limiter.acquire('a');
   clock.advance(seconds(6));
@@ -37,14 +37,14 @@ test('one that takes long does not count, and entering again does not make it la
   assert.deepEqual([released, limiter.available], [['a', 'b'], 2]);
 });
 
-test('more may be let in than there is room for; there is none until enough have left', () => {
+test('acquire may exceed the maximum; no slot is free until enough are released', () => {
   const { limiter } = openLimiter();
   for (const name of ['a', 'b', 'c']) limiter.acquire(name);
   limiter.release('a');
   assert.equal(limiter.available, 0);
 });
 
-test('with its end it forgets all timers, and tells nobody', () => {
+test('dispose disposes all timers and emits nothing', () => {
   const { clock, limiter, released } = openLimiter();
   limiter.acquire('a');
   limiter[Symbol.dispose]();

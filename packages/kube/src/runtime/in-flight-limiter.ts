@@ -4,20 +4,19 @@ import { KeyNotifier } from './key-notifier.ts';
 
 /** Enough to keep the API server busy, wherever a server waits some seconds for its machine. */
 const defaultMaxInFlight = 200;
-/** One that takes longer waits for a machine, its BMC or a person, which costs nobody anything: it keeps no other out. */
+/** An item that takes longer waits for a machine, its BMC or a person, at no cost: its slot goes to another. */
 const defaultSlotTimeoutMs = seconds(30);
 
 export interface InFlightLimiterOptions {
   readonly clock: Clock;
-  /** So many are on their way at once. */
   readonly maxInFlight?: number | undefined;
-  /** Nobody counts for longer. */
+  /** An item holds its slot no longer than this. */
   readonly slotTimeoutMs?: number | undefined;
 }
 
-/** Who is on the way, so that others can wait until there is room. Whom to let in next is up to those who ask. */
+/** Limits the items in flight. Advisory: `acquire` never blocks, and callers decide what to start next. */
 export class InFlightLimiter implements Disposable {
-  /** The named one is not on its way any more, or has been for so long that it does not count. */
+  /** Emits an item when its slot is free: after `release`, or its timeout. */
   readonly released = new KeyNotifier();
   readonly #options: InFlightLimiterOptions;
   readonly #inFlight = new Map<string, Disposable>();
@@ -26,7 +25,7 @@ export class InFlightLimiter implements Disposable {
     this.#options = options;
   }
 
-  /** How many more may enter. */
+  /** Number of free slots. */
   get available(): number {
     return Math.max(0, (this.#options.maxInFlight ?? defaultMaxInFlight) - this.#inFlight.size);
   }
@@ -35,7 +34,7 @@ export class InFlightLimiter implements Disposable {
     return this.#inFlight.has(name);
   }
 
-  /** One that is on its way already does not begin anew. */
+  /** If it holds a slot, its timeout stays. */
   acquire(name: string): void {
     if (this.#inFlight.has(name)) return;
     const { clock, slotTimeoutMs = defaultSlotTimeoutMs } = this.#options;

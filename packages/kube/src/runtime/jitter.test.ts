@@ -16,7 +16,7 @@ test('a rack that started together is spread evenly over the last tenth of the i
   );
 });
 
-test('an interval may be shortened by more, by the same names', () => {
+test('the part of the jitter is an option, in proportion for each name', () => {
   const shortened = (name: string) => 100_000 - jitter(100_000, name, 1 / 2);
   for (const name of ['server-0001', 'server-0002']) {
     assert.ok(shortened(name) <= 50_000);
@@ -24,4 +24,4 @@ test('an interval may be shortened by more, by the same names', () => {
   }
 });
 
-test('a name has the same interval each time', () => assert.equal(jitter(120_000, 'a'), jitter(120_000, 'a')));
+test('a name always has the same interval', () => assert.equal(jitter(120_000, 'a'), jitter(120_000, 'a')));

@@ -1,4 +1,4 @@
-/** Tells listeners that something happened to a named thing. Listeners must not throw. */
+/** Notifies listeners of keys that changed. Listeners must not throw. */
 export class KeyNotifier {
   readonly #listeners = new Set<(name: string) => void>();
 

@@ -1,4 +1,4 @@
-/** One mutex per key: work on the same key runs one after the other, in the order of the calls. */
+/** One mutex per key: work on one key runs one at a time, in the order of the calls. */
 export class KeyedMutex {
   readonly #tails = new Map<string, Promise<unknown>>();
 

@@ -9,15 +9,15 @@ export interface ScrapedMetricOptions {
   readonly registry: Registry;
   readonly name: string;
   readonly help: string;
-  /** A counter's samples never go down while their source lives. */
+  /** Samples of a counter never decrease. */
   readonly type?: 'gauge' | 'counter';
-  /** Every sample there is. Those of many objects are best made one by one, as `samplesOfEach` does. */
+  /** Reads all samples. Generate those of many objects lazily, with `samplesOfEach`. */
   readonly read: () => Iterable<Sample> | Promise<Iterable<Sample>>;
 }
 
 /**
- * A metric whose samples are read from their source at every scrape and kept nowhere: an object that is gone is gone
- * from the metrics too, and nothing is hashed. Thousands of objects with dozens of samples each stay cheap.
+ * A metric whose samples are read from their source at every scrape and not kept: a deleted object leaves no samples, and
+ * nothing is hashed. Thousands of objects with dozens of samples each stay cheap.
  */
 export class ScrapedMetric extends Gauge {
   readonly #options: ScrapedMetricOptions;
@@ -38,7 +38,7 @@ export class ScrapedMetric extends Gauge {
     return {
       name,
       help,
-      // The library declares an enum, and uses these words.
+      // The library declares an enum of these strings.
       type: type as unknown as MetricType,
       aggregator: 'sum' as const,
       values: [...samples],
@@ -47,17 +47,17 @@ export class ScrapedMetric extends Gauge {
   }
 }
 
-/** The samples of all objects there are when the first is asked for, made as they are asked for. */
+/** Samples of all objects that are present at the first read, generated lazily. */
 export function* samplesOfEach<T>(
   objects: Iterable<T>,
   samplesOf: (object: T) => readonly Sample[],
 ): Generator<Sample> {
-  // An object that goes and comes again while this is told would be told twice, which Prometheus refuses.
+  // An object that is removed and added during iteration would appear twice, which Prometheus rejects.
   const present = [...objects];
   for (const object of present) yield* samplesOf(object);
 }
 
-/** One sample per word, 1 for the one that holds. A word that is not among the known ones gets a sample of its own. */
+/** One sample per state, 1 for the current one, 0 for the others. An unknown current state gets its own sample. */
 export function oneOf(
   states: readonly string[],
   holds: string,

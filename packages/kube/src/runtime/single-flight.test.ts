@@ -27,7 +27,7 @@ function openSingleFlight(burst: number) {
   return { requested, run, pass };
 }
 
-test('those who come while something is asked share the next answer', async () => {
+test('callers that arrive during a request share the next one', async () => {
   const { requested, run } = openSingleFlight(5);
   const first = run();
   await setImmediate();
@@ -35,7 +35,7 @@ test('those who come while something is asked share the next answer', async () =
   await setImmediate();
   assert.equal(requested.length, 1);
   requested[0]?.resolve(1);
-  assert.equal(await first, 1, 'what was asked before they came is no answer for them');
+  assert.equal(await first, 1, 'the first result is older than the other calls');
   await setImmediate();
   assert.equal(requested.length, 2);
   requested[1]?.resolve(2);
@@ -50,7 +50,7 @@ test('one key does not wait for another', async () => {
   assert.equal(requested.length, 2);
 });
 
-test('after a burst, a key is asked about once a second, however many wait', async () => {
+test('after a burst, a key has one request per second, however many callers wait', async () => {
   const { requested, run, pass } = openSingleFlight(2);
   for (const result of [0, 1]) {
     const running = run();
@@ -71,7 +71,7 @@ test('after a burst, a key is asked about once a second, however many wait', asy
   assert.equal(requested.length, 3);
 });
 
-test('a failure is that of those who waited for it to end, and not of the next', async () => {
+test('a failed request fails for the callers that waited for it, not for later ones', async () => {
   const { requested, run } = openSingleFlight(5);
   const first = run();
   await setImmediate();

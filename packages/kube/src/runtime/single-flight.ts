@@ -2,30 +2,29 @@ import type { Clock } from './clock.ts';
 
 export interface SingleFlightOptions {
   readonly clock: Clock;
-  /** One key is asked about this often in the long run, … */
+  /** Token bucket per key: one request per interval, … */
   readonly everyMs: number;
-  /** … and this often at once, after a rest. */
+  /** … and this many in a burst. */
   readonly burst: number;
 }
 
-/** Keys whose debts are remembered; those that were silent for longest are forgotten first. */
+/** Keys whose token buckets are kept; the least recently used are dropped first. */
 const mostKeys = 10_000;
 
 /**
- * Many who ask the same share an answer, and nobody gets one that is older than the question:
+ * Single-flight by key, with a rate limit. Callers share a result, which is never older than their call:
  *
- *   nothing under way  ─►  it is asked
- *   under way          ─►  that one may have missed what we want to know: it is asked once more when that ends, for all
- *                          who come meanwhile
+ *   no request running  ─►  a request is sent
+ *   request running     ─►  it may miss a later change: one more request follows it, for all callers that wait
  *
- * However many ask, each key is asked about one at a time and no more often than agreed: the others wait a little, and
- * nobody is turned away. A question that fails fails for those who waited for it to end, too.
+ * Each key has one request at a time, at the limited rate; other callers wait, and none is rejected. A request that fails
+ * also fails for the callers that wait for it to end.
  */
 export class SingleFlight<T> {
   readonly #options: SingleFlightOptions;
   readonly #running = new Map<string, Promise<T>>();
   readonly #waiting = new Map<string, Promise<T>>();
-  /** Until when a key has used up its share. */
+  /** When a key's token bucket is full. */
   readonly #spentUntil = new Map<string, number>();
 
   constructor(options: SingleFlightOptions) {

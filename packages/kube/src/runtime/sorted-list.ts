@@ -1,4 +1,4 @@
-/** Things in order, kept in order: adding and removing one costs no sorting. Two that compare as equal are the same. */
+/** A list that stays sorted: adding and removing an item does not sort. Items that compare as equal are the same. */
 export class SortedList<T> {
   readonly #items: T[] = [];
   readonly #compare: (one: T, other: T) => number;
@@ -15,7 +15,7 @@ export class SortedList<T> {
     return this.#isAt(this.#indexOf(item), item);
   }
 
-  /** Takes the place of an equal one. */
+  /** Replaces an equal item. */
   add(item: T): void {
     const index = this.#indexOf(item);
     this.#items.splice(index, this.#isAt(index, item) ? 1 : 0, item);
@@ -30,7 +30,7 @@ export class SortedList<T> {
     return this.#items.slice(0, count);
   }
 
-  /** How many come first for which that holds; for none behind them it may. */
+  /** Length of the prefix for which that holds; it must not hold behind. */
   countBefore(holds: (item: T) => boolean): number {
     let [low, high] = [0, this.#items.length];
     while (low < high) {
@@ -42,7 +42,7 @@ export class SortedList<T> {
     return low;
   }
 
-  /** That one, if it is there, and all behind it. */
+  /** Items from this one on, which may be absent. */
   *from(item: T): Iterable<T> {
     for (let index = this.#indexOf(item); index < this.#items.length; index += 1) yield this.#items[index] ?? item;
   }

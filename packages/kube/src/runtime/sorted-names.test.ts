@@ -8,11 +8,11 @@ const namesOf = (...put: readonly string[]): SortedNames => {
   return names;
 };
 
-test('names are in order whatever order they came in, and numbers count as numbers', () => {
+test('names are in natural order, whatever order they are added in', () => {
   assert.deepEqual([...namesOf('b-10', 'a', 'b-9', 'b-1', 'c')], ['a', 'b-1', 'b-9', 'b-10', 'c']);
 });
 
-test('a name that is put in twice is in once, and one that is taken out twice is out', () => {
+test('put is idempotent', () => {
   const names = namesOf('a', 'b', 'a');
   names.put('b', false);
   names.put('b', false);

@@ -1,6 +1,6 @@
 import { SortedList } from './sorted-list.ts';
 
-/** Numbers in names count as such: `server-9` comes before `server-10`. Locale data is looked up once, not per comparison. */
+/** Natural order: `server-9` before `server-10`. Locale data is loaded once, not per comparison. */
 const order = new Intl.Collator('en', { numeric: true });
 
 /** Names in order. */
@@ -15,7 +15,7 @@ export class SortedNames implements Iterable<string> {
     return this.#names.has(name);
   }
 
-  /** Adds it, or takes it out; nothing happens where it is so already. */
+  /** Adds or removes the name; idempotent. */
   put(name: string, isIn: boolean): void {
     if (isIn) this.#names.add(name);
     else this.#names.remove(name);
@@ -25,7 +25,7 @@ export class SortedNames implements Iterable<string> {
     return this.#names.first(count);
   }
 
-  /** That one, if it is there, and all behind it. */
+  /** Names from this one on, which may be absent. */
   from(name: string): Iterable<string> {
     return this.#names.from(name);
   }
@@ -39,7 +39,7 @@ export class SortedNames implements Iterable<string> {
   }
 }
 
-/** For sorting. Names that the collator takes for the same (`a-1`, `a-01`) are still two. */
+/** For sorting. Names that the collator takes for equal (`a-1`, `a-01`) differ. */
 export function byName(one: string, other: string): number {
   const byOrder = order.compare(one, other);
   if (byOrder !== 0 || one === other) return byOrder;
