@@ -4,7 +4,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { DiscoveryLimiter } from './discovery-limiter.ts';
 
-/** Room for two, and time that is moved by hand. */
+/** Two slots, and a fake clock. */
 function openLimiter() {
   const timers = new Set<{ callback: () => void }>();
   const clock = {

@@ -15,12 +15,12 @@ export interface EndpointFacts {
   /** Other endpoints with this MAC address. */
   readonly duplicates: DuplicateEndpoints;
   readonly databaseSize: number;
-  /** The device this address belongs to, if the database knows it. */
+  /** Device type of this address, if it is in the database. */
   readonly device: MacPrefix | undefined;
   readonly secret: 'absent' | 'present';
-  /** `foreign` is a BMC of the same name that another endpoint or person made. */
+  /** `foreign`: a BMC of this name that another owner created. */
   readonly bmc: 'absent' | 'present' | 'foreign';
-  /** Which of the default credentials is right, as far as that was tried. */
+  /** Results of logins with the default credentials so far. */
   readonly logins: LoginAttempts;
   readonly nextLoginInMs: number;
   /** Discovery: it may start or has started, waits for a slot, or has not requested one. */

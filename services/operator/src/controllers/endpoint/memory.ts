@@ -2,7 +2,7 @@ import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { OperatorContext } from '../context.ts';
 import { attemptsRecorded, type LoginAttempts } from './login-attempts.ts';
 
-/** Memory of one Endpoint. Its disposal gives the slot of its discovery back. */
+/** Memory of one Endpoint. Its disposal releases the discovery slot. */
 export class EndpointMemory implements Disposable {
   /** Results that an earlier process recorded in the status count as well. */
   logins: LoginAttempts;

@@ -15,7 +15,7 @@ export function reportEndpoint(
     message: `BMC ${endpoint.metadata.name} represents this address`,
   };
   return {
-    // What was rejected matters only while the right one is looked for.
+    // Rejections matter only until a credential is accepted.
     fields: secret === 'absent' && logins.rejected > 0 ? loginFields(logins) : noLoginFields,
     conditions: [
       readyCondition(endpoint, outcome, outcome.decision.kind === 'rest' ? ready : undefined),
@@ -24,7 +24,7 @@ export function reportEndpoint(
   };
 }
 
-/** Said on all of the twins, so that the one that works does not hide the mistake. */
+/** On all duplicates, so that the one that works does not hide the error. */
 function uniqueCondition(endpoint: Endpoint, { before, after }: EndpointFacts['duplicates']): ReportedCondition[] {
   const duplicates = [...before, ...after];
   if (duplicates.length > 0) {

@@ -30,24 +30,20 @@ const fresh: EndpointFacts = {
 const failure = { error: new RedfishError({ code: 'Unreachable', message: 'away' }), count: 1 };
 
 const lines: [title: string, facts: Partial<EndpointFacts>, decided: string][] = [
-  ['a device that is known gets its BMCSecret', {}, 'createSecret'],
-  ['… when not too many others are on their way', { discovery: 'queued' }, 'OthersFirst'],
-  ['… after it took its place in the queue', { discovery: 'notQueued' }, 'queueDiscovery'],
+  ['a known device gets its BMCSecret', {}, 'createSecret'],
+  ['… when a discovery slot is free', { discovery: 'queued' }, 'OthersFirst'],
+  ['… after it was queued', { discovery: 'notQueued' }, 'queueDiscovery'],
   ['… and then its BMC', { secret: 'present' }, 'createBmc'],
   ['… and that is all', { secret: 'present', bmc: 'present' }, 'rest'],
   ['an Endpoint without MAC address waits', { macAddress: '' }, 'MACAddressMissing'],
   ['an Endpoint without IP address waits', { ip: '' }, 'IPAddressMissing'],
-  ['a device that nobody knows waits', { device: undefined }, 'UnknownMACPrefix'],
-  ['a device that is no BMC is left alone', { device: { ...device, type: 'switch' } }, 'NotABMC'],
+  ['an unknown device waits', { device: undefined }, 'UnknownMACPrefix'],
+  ['a device that is not a BMC is ignored', { device: { ...device, type: 'switch' } }, 'NotABMC'],
   ['an unknown protocol waits', { device: { ...device, protocol: 'IPMI' } }, 'UnsupportedProtocol'],
   ['a device without credentials waits', { device: { ...device, defaultCredentials: [] } }, 'NoDefaultCredentials'],
-  [
-    '… unless people gave a BMCSecret',
-    { device: { ...device, defaultCredentials: [] }, secret: 'present' },
-    'createBmc',
-  ],
-  ['a BMC of the same name that is not its own is told', { bmc: 'foreign' }, 'NameTaken'],
-  ['of twins only the first is acted on', { duplicates: { before: ['other'], after: [] } }, 'DuplicateMACAddress'],
+  ['… unless a BMCSecret exists', { device: { ...device, defaultCredentials: [] }, secret: 'present' }, 'createBmc'],
+  ['a BMC of this name with another owner is reported', { bmc: 'foreign' }, 'NameTaken'],
+  ['of duplicates only the first gets a BMC', { duplicates: { before: ['other'], after: [] } }, 'DuplicateMACAddress'],
   ['of several credentials the first is tried', { device: several }, 'tryCredential'],
   ['… then, after a pause, the next', { device: several, logins: { ...noAttempts, rejected: 1 } }, 'tryCredential'],
   [
@@ -56,7 +52,7 @@ const lines: [title: string, facts: Partial<EndpointFacts>, decided: string][] =
     'TryingDefaultCredentials',
   ],
   [
-    'a device that cannot be asked is waited for',
+    'an unreachable device waits',
     { device: several, logins: { ...noAttempts, failure }, nextLoginInMs: 5_000 },
     'DeviceUnreachable',
   ],
@@ -66,7 +62,7 @@ const lines: [title: string, facts: Partial<EndpointFacts>, decided: string][] =
     'createSecret',
   ],
   [
-    'when all are rejected a person is needed',
+    'if all are rejected, the Endpoint waits for an administrator',
     { device: several, logins: { ...noAttempts, rejected: 3 } },
     'DefaultCredentialsRejected',
   ],
