@@ -47,8 +47,8 @@ async function observeAccounts(reconcile: UserReconcile): Promise<void> {
 }
 
 /**
- * Makes a BMCSecret with a new password and names it in the spec, before any BMC hears of it. The request by annotation
- * is taken back with the same write. A BMCSecret that a crash leaves without reference is deleted as superseded.
+ * Creates a BMCSecret with a new password and references it in the spec, before the BMC gets it. The same write removes
+ * the annotation. A BMCSecret that a crash leaves without a reference is deleted as superseded.
  */
 async function prepareSecret(reconcile: UserReconcile): Promise<void> {
   const { object, facts, context } = reconcile;
@@ -70,15 +70,15 @@ async function prepareSecret(reconcile: UserReconcile): Promise<void> {
 }
 
 /**
- * Without + and / in its base64: the API server (1.36) reads bytes in rules as URL-safe base64, and refuses every later
- * change of an immutable BMCSecret that has them, labels and owners included.
+ * Without + and / in its base64: the API server (1.36) reads bytes in rules as URL-safe base64, and rejects every later
+ * change of an immutable BMCSecret with them, labels and owners included.
  */
 function encodedPassword(options: PasswordOptions): string {
   const encoded = base64(generatePassword(options).reveal());
   return /[+/]/.test(encoded) ? encodedPassword(options) : encoded;
 }
 
-/** From the first byte on nobody knows which password the BMC has, so what is known is forgotten before it is sent. */
+/** Clears the memory before the write: until the BMC responds, its password is unknown. */
 async function putAccount(reconcile: UserReconcile): Promise<void> {
   const { object, facts, signal } = reconcile;
   const { memory } = reconcile;
@@ -91,10 +91,10 @@ async function putAccount(reconcile: UserReconcile): Promise<void> {
   });
   if (result === undefined) return;
   memory.recordWrittenPassword(credentials.password);
-  reconcile.log.info({ bmc: facts.bmc?.metadata.name, secret: name }, 'password placed');
+  reconcile.log.info({ bmc: facts.bmc?.metadata.name, secret: name }, 'password written');
 }
 
-/** One attempt. When the operator's own new password does not work, it goes back to the one it came with. */
+/** One attempt. If the operator's own new password is rejected, the operator uses the previous one again. */
 async function tryLogin(reconcile: UserReconcile): Promise<void> {
   const { facts, context, signal } = reconcile;
   const { name, connection } = bmcConnectionOf(facts);
@@ -110,7 +110,7 @@ async function tryLogin(reconcile: UserReconcile): Promise<void> {
     await withBmc(reconcile, (bmc) => bmc.replaceCredentials({ username, password }));
 }
 
-/** The BMC object names the BMCSecret that the operator can log in with from now on. */
+/** The BMC object gets the BMCSecret for all later logins of the operator. */
 async function updateBmcSecretRef({ facts, context }: UserReconcile): Promise<void> {
   const { bmc } = facts;
   if (bmc === undefined) throw new StaleDecision('the BMC vanished while its password was changed');
@@ -118,7 +118,7 @@ async function updateBmcSecretRef({ facts, context }: UserReconcile): Promise<vo
   await context.client.mergePatch(BMC, bmc.metadata, patch, guardedBy(bmc.metadata.resourceVersion));
 }
 
-/** A password must not get lost on the word of a cache: the references are read anew. */
+/** Reads references from the API server: a stale cache must not lose a password. */
 async function dropSuperseded({ object, facts, context }: UserReconcile): Promise<void> {
   const { client, secretsInUse } = context;
   const namedByBmcs = await secretsInUse.names();
@@ -140,7 +140,7 @@ async function deleteAccount(reconcile: UserReconcile): Promise<void> {
   if (result !== undefined) reconcile.memory.isDone = true;
 }
 
-/** The BMCSecrets that the BMC still needs must not be collected with their owner. */
+/** Garbage collection must not delete BMCSecrets that the BMC still needs. */
 async function keepAccount(reconcile: UserReconcile): Promise<void> {
   const { object, facts, context } = reconcile;
   const inUse = facts.bmc?.spec?.bmcSecretRef.name ?? '';
@@ -170,7 +170,7 @@ async function leaveBehind(reconcile: UserReconcile): Promise<void> {
   await Promise.resolve();
 }
 
-/** A refusal concerns this account and not the BMC: it is remembered here and gives undefined. */
+/** Undefined for a rejection, which concerns this account and not the BMC. */
 async function request<T extends object | string>(
   reconcile: UserReconcile,
   callback: (bmc: Bmc) => Promise<T>,
@@ -197,7 +197,7 @@ function secretOf({ secret }: BmcUserFacts): NamedSecret {
   return secret;
 }
 
-/** Answers that asking again does not change. Whether the operator itself may log in is the matter of the BMC. */
+/** A response that a retry does not change. A rejected login of the operator concerns the BMC instead. */
 function returnRejection(error: unknown): RedfishError {
   if (!(error instanceof RedfishError)) throw error;
   const { code, status = 0 } = error;

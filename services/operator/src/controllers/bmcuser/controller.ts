@@ -56,7 +56,7 @@ function makerOf(secret: BMCSecret): string[] {
   return owner?.kind === BMCUser.kind ? [owner.name] : [];
 }
 
-/** Firmware versions and the like do not concern accounts. */
+/** Firmware versions, for one, do not concern accounts. */
 function isAboutReach(before: BMC | undefined, after: BMC | undefined): boolean {
   return (
     before?.status?.state !== after?.status?.state ||

@@ -26,39 +26,39 @@ export type BmcUserAction =
   | 'leaveBehind';
 
 /**
- * What the BMC says to the password of the BMCSecret. `unknownToBmc`: rejected, and we have not put it there.
- * `rejected`: rejected although we have.
+ * Result of a login with the BMCSecret's password. `unknownToBmc`: rejected, and this process did not write it.
+ * `rejected`: although it did.
  */
 export type Login = 'untested' | 'accepted' | 'unknownToBmc' | 'rejected' | 'forbidden';
 
 export interface BmcUserFacts {
   readonly bmc: BMC | undefined;
   readonly connection: Connection | undefined;
-  /** What is missing before anything can be done; its arrival wakes us. */
+  /** A missing object or state; its change triggers a reconcile. */
   readonly blocker: Blocker | undefined;
-  /** What only a person can change. */
+  /** An error that only a person can fix. */
   readonly userError: Blocker | undefined;
   readonly rejection: (Blocker & { readonly retryInMs: number }) | undefined;
-  /** The BMC answers the operator, so that accounts can be read and changed. */
+  /** The operator can read and change accounts on the BMC. */
   readonly isBmcReady: boolean;
-  /** The operator logs in with this very account. */
+  /** The operator logs in with this account. */
   readonly isOwnAccount: boolean;
-  /** The BMC object names the BMCSecret of this BMCUser. */
+  /** The BMC object has this BMCUser's BMCSecret. */
   readonly isReferencedByBmc: boolean;
   readonly secret: NamedSecret | undefined;
-  /** The password of the BMCSecret works, and everybody who needs it has it. */
+  /** The password of the BMCSecret is valid, and its users have it. */
   readonly isEffective: boolean;
   readonly login: Login;
-  /** RFC 3339; of the password that works. */
+  /** RFC 3339; of the valid password. */
   readonly lastRotation: string | undefined;
-  /** Milliseconds until a login may be tried; 0 or less when it may. */
+  /** Milliseconds until a login may be tried; 0 or less: now. */
   readonly nextTrialInMs: number;
-  /** Nobody but us can know this password, or we have just put it there: no need to ask the BMC first. */
+  /** This process created the password, and no BMC has it: no login is needed before. */
   readonly isFresh: boolean;
   readonly isPlaced: boolean;
   readonly service: AccountService | undefined;
   readonly account: {
-    /** Undefined until the BMC was looked at. */
+    /** Undefined until the BMC was observed. */
     readonly isMissing: boolean | undefined;
     readonly roleId: string | undefined;
     readonly id: string | undefined;
@@ -68,7 +68,7 @@ export interface BmcUserFacts {
   };
   readonly nextPollInMs: number;
   readonly rotation: Rotation;
-  /** BMCSecrets made for this BMCUser that nothing refers to. */
+  /** Unreferenced BMCSecrets created for this BMCUser. */
   readonly superseded: readonly BMCSecret[];
   readonly isDone: boolean;
   readonly leavingForMs: number;
@@ -90,7 +90,7 @@ export function readBmcUserFacts(
   const isOwnAccount = connection?.username === user.spec.userName;
   const isReferencedByBmc = !isOwnAccount || bmc?.spec?.bmcSecretRef.name === secret?.name;
   const failure = bmc && observedBmcOf(bmc, connection, context).failure;
-  // What failed a moment ago is not asked again before the BMC's own controller has seen it answer.
+  // After a failure, no request before the BMC controller gets a response.
   const isBmcReady = bmc?.status?.state === 'Enabled' && connection !== undefined && failure === undefined;
   const login = loginOf(user, secret, { memory, isBmcReady });
   const isRecorded = isRecordedAsEffective(user, secret);
@@ -129,7 +129,7 @@ export function readBmcUserFacts(
   };
 }
 
-/** What a refusal of the BMC was about: another wish is worth another try. */
+/** Identifies the rejected request: a changed one is tried again. */
 export const requestKeyOf = ({ spec }: BMCUser, secret: NamedSecret | undefined): string =>
   JSON.stringify([spec.userName, spec.roleID, secret?.version]);
 
@@ -155,7 +155,7 @@ function loginOf(
   if (secret === undefined) return 'untested';
   const trial = memory.verificationOf(secret.credentials.password);
   if (trial === undefined) return status?.rejectedBMCSecretVersion === secret.version ? 'rejected' : 'untested';
-  // The operator comes in again: the account was given the right that it lacked.
+  // The operator can log in again: the account has the missing privilege now.
   if (trial.result === 'forbidden' && trial.whileLockedOut && isBmcReady) return 'untested';
   if (trial.result !== 'rejected') return trial.result;
   return trial.afterPasswordWrite ? 'rejected' : 'unknownToBmc';
@@ -167,7 +167,7 @@ function isRecordedAsEffective({ status }: BMCUser, secret: NamedSecret | undefi
   return secret !== undefined && effective?.name === secret.name && (version ?? secret.version) === secret.version;
 }
 
-/** When the password that works came, also before the status says so: what is new is not due again. */
+/** Time of the valid password, also before the status has it: a new password is not due. */
 function lastRotationOf(
   { status }: BMCUser,
   secret: NamedSecret | undefined,
@@ -230,7 +230,7 @@ function nextPollIn({ metadata }: BMCUser, { observation }: Readonly<ObservedAcc
   return observation.at + interval - now;
 }
 
-/** Only what was made for this BMCUser: BMCSecrets that people gave are theirs. */
+/** Only those created for this BMCUser, never BMCSecrets of users. */
 function supersededOf({ metadata, spec }: BMCUser, { caches }: OperatorContext): BMCSecret[] {
   const isUsed = (name: string) =>
     name === spec.bmcSecretRef?.name ||

@@ -58,7 +58,7 @@ export class ObservedAccount {
     this.#writtenPassword = password;
   }
 
-  /** The account is as desired: any later difference is somebody else's change. */
+  /** The account is as desired: a later difference is a foreign change. */
   clearWrittenPassword(): void {
     this.#writtenPassword = undefined;
   }
@@ -86,7 +86,7 @@ export class ObservedAccount {
   }
 }
 
-/** Notes when the deletion was first seen: an account that cannot be deleted is left behind after a while. */
+/** Records when the deletion was first observed: an account that cannot be deleted is abandoned later. */
 export function observeBmcUser(memory: ObservedAccount, { metadata }: BMCUser, _context: unknown, now: number): void {
   if (metadata.deletionTimestamp !== undefined) memory.deletingSince ??= now;
 }

@@ -15,7 +15,7 @@ export function reportBmcUser(user: BMCUser, facts: BmcUserFacts, outcome: Outco
   };
 }
 
-/** What was effective stays so until another password is seen to work. */
+/** The effective BMCSecret stays until another password is verified. */
 function secretFields(
   { status }: BMCUser,
   { secret, isEffective, login, lastRotation }: BmcUserFacts,

@@ -27,11 +27,11 @@ test('the next rotation counts from the last one, not from now', () =>
 
 const cases: [title: string, given: Record<string, string | undefined>, reason: string | undefined][] = [
   ['without a period nothing is due', { last: at(-10_000) }, undefined],
-  ['a period that is not over waits', { period: '24h', last: at(-20) }, undefined],
-  ['a period that is over is due', { period: '24h', last: at(-24) }, 'RotationDue'],
+  ['a period that has not ended waits', { period: '24h', last: at(-20) }, undefined],
+  ['a period that has ended is due', { period: '24h', last: at(-24) }, 'RotationDue'],
   ['a period without a last rotation is due', { period: '24h' }, 'RotationDue'],
-  ['the annotation wins', { period: '24h', operation: 'rotate-credentials' }, 'RotationRequested'],
-  ['another operation is none', { operation: 'ignore' }, undefined],
+  ['the annotation takes precedence', { period: '24h', operation: 'rotate-credentials' }, 'RotationRequested'],
+  ['another operation has no effect', { operation: 'ignore' }, undefined],
   ['an expired password is replaced', { last: at(-48), expires: at(-1) }, 'PasswordExpired'],
   ['a password that expires later is not', { last: at(-48), expires: at(1) }, undefined],
   ['an expiration before the last rotation is stale', { last: at(-1), expires: at(-2) }, undefined],
@@ -39,7 +39,7 @@ const cases: [title: string, given: Record<string, string | undefined>, reason: 
 for (const [title, given, reason] of cases) test(title, () => assert.equal(rotation(given).reason, reason));
 
 for (const period of ['1d', 'soon', '30s', '-1h', '0']) {
-  test(`the period "${period}" is a mistake, and nothing is rotated`, () => {
+  test(`the period "${period}" is an error, and nothing is rotated`, () => {
     const { userError, reason, next } = rotation({ period });
     assert.equal(userError?.reason, 'InvalidRotationPeriod');
     assert.deepEqual([reason, next], [undefined, undefined]);

@@ -4,23 +4,23 @@ import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import type { Blocker } from './secret.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 
-/** Whether and when the password is to be replaced by a new one. */
+/** Whether and when a new password is due. */
 export interface Rotation {
   readonly isRequested: boolean;
-  /** Why a password that works is to be replaced now. */
+  /** Why a valid password is to be replaced now. */
   readonly reason: 'RotationRequested' | 'PasswordExpired' | 'RotationDue' | undefined;
   /** RFC 3339 time and milliseconds until the period is over; undefined without a period. */
   readonly next: { readonly at: string; readonly inMs: number } | undefined;
   readonly userError: Blocker | undefined;
 }
 
-/** A shorter period would keep the BMC busy with nothing else. */
+/** A shorter period would overload the BMC. */
 const shortestPeriodMs = minutes(1);
 
 export interface PasswordTimes {
   /** RFC 3339. */
   readonly lastRotation: string | undefined;
-  /** As the BMC reports it now: an earlier report may be long over. */
+  /** From the present observation: an earlier one may be stale. */
   readonly passwordExpiration: string | undefined;
   readonly now: number;
 }
@@ -37,7 +37,7 @@ export function rotationOf(user: BMCUser, { now, ...times }: PasswordTimes): Rot
   const next =
     periodMs === undefined || userError !== undefined ? undefined : (lastRotation ?? now - periodMs) + periodMs;
   const expiresAt = timeOf(times.passwordExpiration);
-  // A time before the last rotation is that of an earlier password; some firmware never takes it back.
+  // A time before the last rotation is that of an earlier password; some firmware never clears it.
   const isExpired = expiresAt !== undefined && expiresAt <= now && (lastRotation ?? 0) < expiresAt;
   return {
     isRequested,

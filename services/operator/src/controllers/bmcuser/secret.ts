@@ -6,7 +6,7 @@ import { missingKeyOf, secretValue, versionOf } from '../../bmc-connections/cred
 import type { BmcUserReason } from './reasons.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 
-/** The BMCSecret that a BMCUser names. */
+/** The BMCSecret of a BMCUser. */
 export interface NamedSecret {
   readonly name: string;
   readonly uid: string;

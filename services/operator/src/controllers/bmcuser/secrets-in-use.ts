@@ -8,10 +8,10 @@ export interface SecretsInUseOptions {
   readonly clock: Clock;
 }
 
-/** The answer takes a list of the whole fleet. */
+/** Each request lists the BMCs of the fleet. */
 const rateLimit = { everyMs: 5_000, burst: 2 };
 
-/** Which BMCSecrets the BMC objects name, as the API server itself has them. */
+/** The BMCSecrets that BMC objects reference, read from the API server. */
 export class SecretsInUse {
   readonly #client: Pick<KubeClient, 'pages'>;
   readonly #singleFlight: SingleFlight<ReadonlySet<string>>;
@@ -22,8 +22,8 @@ export class SecretsInUse {
   }
 
   /**
-   * The names, never older than the question. Accounts that were made together are rotated together: those who ask
-   * meanwhile share a list, of which no more than a page is in memory at once. @throws KubeError
+   * The names, never older than the call. Accounts created together are rotated together, so concurrent calls share one
+   * list, of which at most one page is in memory. @throws KubeError
    */
   names(): Promise<ReadonlySet<string>> {
     return this.#singleFlight.run('', () => this.#read());

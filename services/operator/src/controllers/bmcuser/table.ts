@@ -10,20 +10,20 @@ type BmcUserDecision<To extends BmcUserPhase = never> = Decision<To, BmcUserActi
 
 const resyncMs = minutes(60);
 const untilUnlockedMs = seconds(60);
-/** How long a deletion waits for a BMC that does not answer. */
+/** How long a deletion waits for an unreachable BMC. */
 const deletionTimeoutMs = minutes(5);
 
 /**
- * A new password is brought in so that at every moment a BMCSecret holds the one that works:
+ * Order of a rotation. At all times a BMCSecret holds the valid password:
  *
- *   prepareSecret          putAccount           tryLogin             handOver            dropSuperseded
- *   BMCSecret made,   ──►  account has it  ──►  login accepted  ──►  BMC object names ──► those that nothing
- *   spec names it                               (own account:        it; then status      refers to any more
- *                                               the operator uses    says effective
+ *   prepareSecret          putAccount           tryLogin             updateBmcSecretRef    dropSuperseded
+ *   BMCSecret created, ──► account has it  ──►  login accepted  ──►  BMC references it ──► unreferenced
+ *   spec references it                          (own account:        (own account), then   BMCSecrets deleted
+ *                                               the operator uses    status: effective
  *                                               it already)
  *
- * A process that dies in between finds a BMCSecret in spec that status does not call effective, and begins by trying
- * it: what was placed is not placed again.
+ * After a crash the BMCSecret in spec is not effective in status, and a login is tried first: a written password is not
+ * written again.
  */
 export const bmcUserTable: PhaseTable<BmcUserPhase, BmcUserFacts, BmcUserAction, BmcUserReason> = {
   Pending: row(['Rotating', 'Ready', 'Error'], (user) => {
@@ -61,7 +61,7 @@ export const bmcUserTable: PhaseTable<BmcUserPhase, BmcUserFacts, BmcUserAction,
   }),
 };
 
-/** Never needs the hardware to finish: what could not be deleted is left behind, and said. */
+/** Does not depend on the hardware: an event reports an account that is left behind. */
 export function decideDeletion(user: BmcUserFacts): BmcUserDecision {
   if (user.isDone || user.blocker?.reason === 'NoBMC') return rest;
   if (user.bmc === undefined) return act('leaveBehind', 'AccountLeftBehind');
@@ -73,14 +73,14 @@ export function decideDeletion(user: BmcUserFacts): BmcUserDecision {
   return wait(deletionTimeoutMs - user.leavingForMs, 'BMCNotReady', user.rejection?.message ?? user.blocker?.message);
 }
 
-/** A password that did not work may be replaced on request; otherwise only one that works is. */
+/** A rejected password is replaced on request only; a valid one also when it is due. */
 function problemOf(user: BmcUserFacts): Blocker | undefined {
   if (user.rejection !== undefined) return user.rejection;
   const isAboutLogin = user.login === 'rejected' || user.login === 'forbidden';
   return isAboutLogin && user.rotation.isRequested ? undefined : user.userError;
 }
 
-/** Why a BMCSecret is to be made now. While one is being brought in, none is. */
+/** Why a BMCSecret is to be created now. Never during a rotation. */
 function newSecretReason(user: BmcUserFacts): BmcUserReason | undefined {
   if (user.secret === undefined) return 'AccountWanted';
   const isUseless = user.login === 'rejected' || user.login === 'forbidden';
@@ -91,7 +91,7 @@ function rotationReason(user: BmcUserFacts): BmcUserReason {
   return newSecretReason(user) ?? 'SecretChanged';
 }
 
-/** Once per look: a BMC that has its own way is not fought over it. */
+/** Once per observation: no repeat if the BMC reverts it. */
 function correctDrift(user: BmcUserFacts): BmcUserDecision {
   if (!user.isPlaced) return act('putAccount', 'AccountDrifted');
   const found = user.account.isMissing === true ? 'has no such account' : `has it with role "${user.account.roleId}"`;
