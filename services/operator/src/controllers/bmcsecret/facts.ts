@@ -12,7 +12,7 @@ export interface BmcSecretFacts {
   readonly conversion: Conversion;
   readonly isConvertible: boolean;
   readonly problem: { readonly reason: BmcSecretReason; readonly message: string } | undefined;
-  /** This process has recorded an event for this very problem. */
+  /** This process has recorded an event for this problem. */
   readonly isReported: boolean;
 }
 

@@ -2,8 +2,8 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { TemplateData } from '@metal/go-template/template.ts';
 
 /**
- * What a DNS record template sees of a BMC. Names are those of v0.7.0: the members of spec and status by their Go
- * names, directly and grouped. What is not set is there and prints as nothing.
+ * Data of a BMC for a DNS record template. Names are those of v0.7.0: the fields of spec and status by their Go names,
+ * directly and grouped. Unset fields are present and print as empty text.
  */
 export function dnsDataOf({ metadata, spec, status }: BMC, namespace: string): TemplateData {
   const fromSpec = specOf(spec);

@@ -14,7 +14,7 @@ const bmc: BMC = {
 const render = (template: string) => renderRecord(templateOf(template), bmc, 'ns');
 const head = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n';
 
-test('the sample template of v0.7.0 gives a DNSRecord', () => {
+test('the sample template of v0.7.0 yields a DNSRecord', () => {
   const { record } = render(`apiVersion: dns.ironcore.dev/v1alpha1
 kind: DNSRecord
 metadata:
@@ -38,7 +38,7 @@ spec:
   });
 });
 
-test('fields are reached directly and by their group', () => {
+test('fields are available directly and by group', () => {
   const { record } = render(
     `${head}data: { a: "{{ .BMCStatus.IP }}", b: "{{ .BMCSpec.Protocol.Port }}", c: "{{ .Endpoint.IP }}" }`,
   );
@@ -57,7 +57,7 @@ for (const [title, template, problem] of [
   ['no YAML', 'a: [', /gives no YAML document/],
   ['two documents', `${head}---\n${head}`, /gives no YAML document/],
 ] as const) {
-  test(`a template with ${title} is a problem that is told`, () => {
+  test(`a template with ${title} is a reported problem`, () => {
     assert.match(render(template).problem ?? '', problem);
   });
 }

@@ -16,7 +16,7 @@ export type RenderedRecord =
   | { readonly record: DnsRecord; readonly text: string; readonly problem?: never }
   | { readonly record?: never; readonly text?: never; readonly problem: string };
 
-/** The record as the template wants it for this BMC, or what is wrong with it. */
+/** Renders the record of this BMC, or returns the problem of the template. */
 export function renderRecord(template: Template, bmc: BMC, namespace: string): RenderedRecord {
   try {
     const text = template.render(dnsDataOf(bmc, namespace));

@@ -22,7 +22,7 @@ const resourceList = z.object({
   resources: z.array(z.object({ name: z.string(), kind: z.string(), namespaced: z.boolean() })),
 });
 
-/** One object per BMC, of whatever kind the site's DNS operator understands, made from a template of the site. */
+/** One object per BMC, of the kind of the site's DNS operator, from a template of the site. */
 export class DnsRecords {
   readonly #template: Template;
   readonly #namespace: string;
@@ -35,7 +35,7 @@ export class DnsRecords {
     this.#client = client;
   }
 
-  /** Renders the record, or reports what is wrong with the template. */
+  /** Renders the record, or returns the problem of the template. */
   render(bmc: BMC): RenderedRecord {
     return renderRecord(this.#template, bmc, this.#namespace);
   }
@@ -90,8 +90,8 @@ export class DnsRecords {
 }
 
 /**
- * The DNS records of the site; undefined when no template is given.
- * @throws ConfigError when the template cannot be read, is blank, or is not understood.
+ * The DNS records of the site; undefined without a template.
+ * @throws ConfigError if the template is unreadable, blank or invalid.
  */
 export function dnsRecordsOf(
   path: string | undefined,

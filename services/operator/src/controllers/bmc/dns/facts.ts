@@ -13,14 +13,14 @@ export interface BmcDnsFacts {
   readonly isWanted: boolean;
   readonly hasAddress: boolean;
   readonly rendered: RenderedRecord | undefined;
-  /** Message with which the API server rejected this very record. */
+  /** Message with which the API server rejected this record. */
   readonly rejection: string | undefined;
   readonly isApplied: boolean;
-  /** Until it is written again: 0 or less when it is due. */
+  /** Until the next write; 0 or less when it is due. */
   readonly dueInMs: number;
 }
 
-/** Somebody may have deleted the record; it is written again at this interval. */
+/** Resync interval of the record, which another client may have deleted. */
 const refreshInterval = minutes(10);
 const retryInterval = minutes(1);
 

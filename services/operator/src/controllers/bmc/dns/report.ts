@@ -10,7 +10,7 @@ export function reportBmcDns(bmc: BMC, facts: BmcDnsFacts, outcome: Outcome<BmcD
   return { fields: {}, conditions: appliedCondition(bmc, facts, outcome) };
 }
 
-/** Nothing is said where records were never wanted. */
+/** No condition if records were never enabled. */
 function appliedCondition(
   bmc: BMC,
   { isWanted, isApplied, rendered }: BmcDnsFacts,

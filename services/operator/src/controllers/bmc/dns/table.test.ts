@@ -14,12 +14,12 @@ const calm: BmcDnsFacts = {
 };
 const lines: [title: string, facts: Partial<BmcDnsFacts>, decided: string][] = [
   ['without a template there is no record', { isWanted: false }, 'rest'],
-  ['a BMC without address is waited for', { hasAddress: false }, 'WaitingForAddress'],
-  ['a template that gives no object is told', { rendered: { problem: 'line 1: no' } }, 'TemplateFailed'],
+  ['a BMC without an address waits', { hasAddress: false }, 'WaitingForAddress'],
+  ['a template that yields no object is reported', { rendered: { problem: 'line 1: no' } }, 'TemplateFailed'],
   ['a record that is due is written', { dueInMs: 0 }, 'apply'],
-  ['a record that was refused waits', { rejection: 'forbidden', isApplied: false }, 'RecordRefused'],
-  ['… and is tried again', { rejection: 'forbidden', isApplied: false, dueInMs: 0 }, 'apply'],
-  ['a record that is written is looked at again', {}, 'Applied'],
+  ['a rejected record waits', { rejection: 'forbidden', isApplied: false }, 'RecordRefused'],
+  ['… and is retried', { rejection: 'forbidden', isApplied: false, dueInMs: 0 }, 'apply'],
+  ['a written record waits for its resync', {}, 'Applied'],
 ];
 for (const [title, facts, decided] of lines) {
   test(title, () => {

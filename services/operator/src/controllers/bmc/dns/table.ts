@@ -5,10 +5,10 @@ import type { BmcDnsReason } from './reasons.ts';
 
 const row = rowsOf<BmcDnsPhase, BmcDnsFacts, BmcDnsAction, BmcDnsReason>();
 
-/** A change of the BMC comes before. */
+/** Changes of the BMC come before. */
 const resyncMs = minutes(60);
 
-/** The record follows the BMC: it is rendered from it at every change, and written when it came out different. */
+/** Renders the record at every change of the BMC, and writes it if the rendered text changed. */
 export const bmcDnsTable: PhaseTable<BmcDnsPhase, BmcDnsFacts, BmcDnsAction, BmcDnsReason> = {
   Present: row([], ({ isWanted, hasAddress, rendered, dueInMs, rejection }) => {
     if (!isWanted) return rest;

@@ -9,7 +9,7 @@ type BmcDecision<To extends BmcPhase = never> = Decision<To, BmcAction, BmcReaso
 
 const resyncMs = minutes(60);
 
-/** A BMC is Enabled while its management controller answers. Error means that only an administrator can fix it. */
+/** A BMC is Enabled while its management controller responds. Error means that only an administrator can fix it. */
 export const bmcTable: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
   Pending: row(['Enabled', 'Error', 'ResetRequested'], (bmc) => {
     const requested = operationFirst(bmc);
