@@ -166,7 +166,7 @@ export class Reflector {
     this.#synced.resolve();
   }
 
-  /** The resourceVersion of the list at its final bookmark. Until then objects that it contained may be deleted. */
+  /** The resourceVersion of the list at its last event. Listed objects may be deleted before that. */
   #applyListEvent(replacement: ListReplacement<KubeObject>, event: WatchEvent<KubeObject>): string | undefined {
     const listEvent = this.#objectEventOf(event);
     const { type, object } = listEvent;

@@ -7,7 +7,7 @@ const openIndex = () => {
   return { index, under: (value: string) => [...index.keysUnder(value)].toSorted() };
 };
 
-test('a value has no key, one, or many, as objects come and go', () => {
+test('a value has no key, one, or many, as objects are added and removed', () => {
   const { index, under } = openIndex();
   assert.deepEqual(under('red'), []);
   index.refile('first', undefined, ['red']);

@@ -65,7 +65,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
     }
   }
 
-  /** Stores the object if it is newer than the stored one; returns whether so. */
+  /** Stores the object if it is newer than the stored one. True if stored. */
   upsertIfNewer(object: T): boolean {
     const key = keyOf(object);
     const before = this.#objects.get(key);

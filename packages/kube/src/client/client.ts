@@ -95,7 +95,7 @@ export class KubeClient implements AsyncDisposable {
         items: T[] | null;
         metadata: { resourceVersion: string; continue?: string };
       }>('list', kind.plural, { method: 'GET', path, signal: options.signal });
-      // List items come without apiVersion and kind.
+      // List items have no apiVersion and kind.
       const items = (page.items ?? []).map((item) => ({ ...item, apiVersion: kind.apiVersion, kind: kind.kind }));
       yield { items, resourceVersion: page.metadata.resourceVersion };
       next = page.metadata.continue === '' ? undefined : page.metadata.continue;

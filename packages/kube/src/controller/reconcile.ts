@@ -30,8 +30,8 @@ export interface ReconcilerOptions<T extends KubeObject, Phase extends string, F
 
 /**
  * Reconciles one object: observe (memory and facts), decide (the row of its phase), act; again and again until the decision is
- * to wait or to rest. The status is written once at the end, and before an action that follows a change of phase, so that a
- * process that dies after the action finds the phase in which it ran.
+ * to wait or to rest. The status is written once at the end, and before an action that follows a change of phase, so that
+ * after a crash the next process finds the phase of the action.
  */
 export class Reconciler<T extends KubeObject, Phase extends string, Facts, Action extends string, Context, Memory> {
   readonly #definition: PhaseControllerDefinition<T, Phase, Facts, Action, Context, Memory>;

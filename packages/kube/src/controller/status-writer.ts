@@ -94,7 +94,7 @@ export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
     this.#debouncer.delete(key);
   }
 
-  /** True if the status in the API is still accurate: one wait follows another, or there is no condition yet. */
+  /** True if the status in the API is still accurate: unready, or without `Ready` and the wait has its own debounce. */
   #mayDebounce({ readyBefore, staysUnready, changedFields }: StatusDiff, reportAfterMs: number | undefined): boolean {
     const { progressFields = [] } = this.#definition;
     const isAccurate = staysUnready || (readyBefore === undefined && reportAfterMs !== undefined);

@@ -67,7 +67,7 @@ export class Leadership {
 
   /**
    * Whether this process leads right now, by its own clock. Checked before every request: a process that was suspended may
-   * continue with a request before its timers fire. Leadership that has expired never comes back.
+   * continue with a request before its timers fire. Expired leadership never becomes valid again.
    */
   isOwner(): boolean {
     return this.#clock.now() < this.#endsAt;
@@ -183,7 +183,7 @@ export class Leadership {
       this.#leaseObserver.onRead(lease, known);
       return this.#mayTake(lease) ? await this.#take(lease, signal) : false;
     } catch (error) {
-      // A conflict does not name the holder: it may be our own earlier write, which timed out and succeeded. The next read tells.
+      // A conflict does not name the holder: it may be our own earlier write, which timed out and succeeded. A read shows it.
       if (signal.aborted) throw error;
       this.#log.debug(
         { error: error instanceof Error ? error.message : String(error) },

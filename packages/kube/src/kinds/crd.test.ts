@@ -48,7 +48,7 @@ test('a deprecated kind carries its warning, another one nothing', () => {
   );
 });
 
-test('integers carry their format and only bounds that somebody set', () => {
+test('integers have their format, and only explicit bounds', () => {
   assert.deepEqual(member(z.int().meta({ format: 'int64' }).min(0)), { type: 'integer', format: 'int64', minimum: 0 });
 });
 

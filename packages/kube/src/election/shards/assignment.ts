@@ -114,7 +114,7 @@ export class Assignment {
     if (!this.#isStable) this.#grant();
   }
 
-  /** Drops members whose renewal was not observed for their lease duration. */
+  /** Removes members without a renewal for their lease duration from the target. */
   expire(now: number): void {
     const living = this.#living(now).map(({ name }) => name);
     const target = new AssignmentView([this.#self, ...living], this.#buckets);

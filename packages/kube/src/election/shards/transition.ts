@@ -11,8 +11,8 @@ import type { ObservedMember } from './assignment.ts';
  * Keeps sharing replicas and a leader that does not share from working at once while a cluster changes from one mode to
  * the other. Each side writes its lease before it reads the other's, so that at least one of two sees the other:
  *
- *   sharing replica:   writes its own lease ─► waits until a sharing replica holds the leader's lease ─► works on its shard
- *   unsharing leader:  takes the leader's lease ─► waits until the leases of sharing replicas expire ─► works on all keys
+ *   sharing replica:     writes its own lease ─► waits until a sharing replica holds the leader's lease ─► works on its shard
+ *   non-sharing leader:  takes the leader's lease ─► waits until the leases of sharing replicas expire ─► works on all keys
  */
 interface TransitionContext {
   readonly client: KubeClient;
