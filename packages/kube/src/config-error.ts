@@ -5,7 +5,7 @@ export const configErrorCatalogue = {
   InvalidConfiguration: {
     retry: 'blocked',
     meaning: 'A flag, an environment variable or a file named by one is unusable.',
-    remedy: 'Correct what the message names and start the operator anew.',
+    remedy: 'Correct what the message names and restart the operator.',
   },
 } as const satisfies ErrorCatalogue;
 

@@ -1,6 +1,6 @@
 /**
- * later: try again with backoff. blocked: pointless until something changes; tried again when that is seen, and seldom
- * besides. bug: should not happen; backoff and a warning. The thrower knows the cause, the runner owns the policy.
+ * later: retry with backoff. blocked: a retry fails until something changes; retried at a change, and seldom otherwise.
+ * bug: should not happen; backoff and a warning. The thrower knows the cause, the reconcile loop owns the policy.
  */
 export type RetryClass = 'later' | 'blocked' | 'bug';
 
@@ -11,7 +11,7 @@ export interface OperatorErrorOptions {
   cause?: unknown;
 }
 
-/** Base of every error catalogue. `code` is what people search for; the message says expected, found, what to do. */
+/** Base of all errors with a code. People search for `code`; the message states expected, found, what to do. */
 export class OperatorError extends Error {
   readonly code: string;
   readonly retry: RetryClass;
@@ -23,7 +23,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** What an error code means to the person who reads it in a condition or a log line. */
+/** Explanation of an error code that appears in conditions and log lines. */
 export interface ErrorEntry {
   readonly retry: RetryClass;
   readonly meaning: string;
@@ -31,31 +31,31 @@ export interface ErrorEntry {
 }
 export type ErrorCatalogue = Readonly<Record<string, ErrorEntry>>;
 
-/** Everything that can go wrong in a conversation with the API server. */
+/** Errors of requests to the API server. */
 export const kubeErrorCatalogue = {
   NotFound: {
     retry: 'later',
     meaning: 'The object does not exist (any more).',
-    remedy: 'Nothing; what is there is looked at again.',
+    remedy: 'Nothing; the operator reconciles again.',
   },
   AlreadyExists: {
     retry: 'later',
-    meaning: 'An object of this name exists that was not known when it was to be created.',
-    remedy: 'Nothing if it appears once; otherwise rename or delete the object in the way.',
+    meaning: 'The operator wants to create an object, but another one has its name.',
+    remedy: 'Nothing if it appears once; otherwise rename or delete the other object.',
   },
   Conflict: {
     retry: 'later',
-    meaning: 'Somebody else wrote the object in between.',
-    remedy: 'Nothing; the new version is looked at and judged again.',
+    meaning: 'Another writer changed the object meanwhile.',
+    remedy: 'Nothing; the operator reconciles the new version.',
   },
   Invalid: {
     retry: 'blocked',
-    meaning: 'The API server refuses what was to be written as invalid.',
+    meaning: 'The API server rejected a write as invalid.',
     remedy: 'Install the CRDs of this version; if they are, report it with the message.',
   },
   Forbidden: {
     retry: 'later',
-    meaning: 'The account of the operator may not do this.',
+    meaning: 'The role of the operator does not allow the request.',
     remedy: 'Apply the roles in deploy/rbac of this version and bind them to the account of the operator.',
   },
   Unauthorized: {
@@ -65,62 +65,63 @@ export const kubeErrorCatalogue = {
   },
   Expired: {
     retry: 'later',
-    meaning: 'The history that a watch or a list wanted to go on from is no longer kept.',
-    remedy: 'Nothing; everything is listed anew.',
+    meaning: 'The resourceVersion or page token of a watch or list is too old.',
+    remedy: 'Nothing; the operator lists again.',
   },
   TooManyRequests: {
     retry: 'later',
-    meaning: 'The API server asks to come back later.',
-    remedy: 'Nothing; if it stays so, look at the load and the flow control of the API server.',
+    meaning: 'The API server limits the rate of requests.',
+    remedy: 'Nothing; if it lasts, check the load and the flow control of the API server.',
   },
   Timeout: {
     retry: 'later',
-    meaning: 'The API server did not answer within the deadline.',
-    remedy: 'Look at the load of the API server and of etcd; it is tried again.',
+    meaning: 'The API server did not respond within the deadline.',
+    remedy: 'Check the load of the API server and of etcd; the operator retries.',
   },
   Unreachable: {
     retry: 'later',
-    meaning: 'No connection to the API server, or it broke before the answer was complete.',
-    remedy: 'Check network and API server; it is tried again, and nothing that was seen is forgotten.',
+    meaning: 'No connection to the API server, or it broke before the response was complete.',
+    remedy: 'Check network and API server; the operator retries and keeps its caches.',
   },
   ServerError: {
     retry: 'later',
-    meaning: 'The API server, or a webhook that it asks, failed.',
-    remedy: 'Read the message; a webhook that does not answer is named there.',
+    meaning: 'The API server, or a webhook that it calls, failed.',
+    remedy: 'Read the message; it names a webhook that does not respond.',
   },
   BadAnswer: {
     retry: 'bug',
-    meaning: 'The API server answered something that is no Kubernetes answer.',
-    remedy: 'Check that the kubeconfig points at an API server and not at a proxy that asks for a login.',
+    meaning: 'The response of the API server is not a Kubernetes response.',
+    remedy: 'Check that the kubeconfig points at an API server and not at a proxy with a login page.',
   },
 } as const satisfies ErrorCatalogue;
 
 export type KubeErrorCode = keyof typeof kubeErrorCatalogue;
 
-/** What the machinery around the controllers may say. */
+/** Errors of manager, election and reconcile loop. */
 export const runtimeErrorCatalogue = {
   LeaseLost: {
     retry: 'blocked',
     meaning: 'Another replica holds the lease; this process stops, so that two never work at once.',
-    remedy: 'Nothing; it is started again and waits for the lease. If it repeats, look at the load of the API server.',
+    remedy:
+      'Nothing; Kubernetes restarts it, and it waits for the lease. If it repeats, check the load of the API server.',
   },
   TableNeverRests: {
     retry: 'bug',
-    meaning: 'A phase table did not come to a decision to wait or rest; the object is slowed down.',
+    meaning: 'A phase table did not decide to wait or rest; the object is retried with backoff.',
     remedy: 'Report it with the log lines of the object; it is a defect of the operator.',
   },
   InternalError: {
     retry: 'bug',
-    meaning: 'An error without a code stopped the turn.',
-    remedy: 'Report it with the message; it is a defect of the operator. It is tried again with growing pauses.',
+    meaning: 'An error without a code stopped the reconcile.',
+    remedy: 'Report it with the message; it is a defect of the operator. It is retried with backoff.',
   },
 } as const satisfies ErrorCatalogue;
 
-/** The API server refused or could not be asked. `status` is the HTTP status when there was an answer. */
+/** The API server rejected the request or was unreachable. `status` is the HTTP status of a response. */
 export class KubeError extends OperatorError {
   declare readonly code: KubeErrorCode;
   readonly status: number | undefined;
-  /** Milliseconds the server asked us to wait, from Retry-After. */
+  /** `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /** Field managers that own fields of a server-side apply with other values. */
   readonly conflictingManagers: readonly string[];
