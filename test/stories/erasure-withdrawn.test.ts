@@ -15,8 +15,8 @@ before(async () => {
   // An erasure is slow enough that each step can be observed before the next one.
   testenv = await startTestenv({
     speed: 10,
-    flags: [purge, '--cleanup-timeout=2m'],
-    fleet: { bootMs: 8_000, eraseMs: 60_000 },
+    flags: [purge, '--cleanup-timeout=4m'],
+    fleet: { bootMs: 8_000, eraseMs: 120_000 },
   });
 });
 
@@ -97,8 +97,8 @@ test('a disk that continues its own sanitize operation is reported', async () =>
 test('a server paused before its erasure began keeps its data', async () => {
   const { node, name, server } = await returnServer('WaitingForEraser');
   await testenv.servers.requestOperation(await server.exists(), 'ignore');
+  // An eraser that had its boot data before the pause gets no order.
   await bootHasEnded(node);
-  assert.notEqual(node.running?.role, 'eraser');
   assert.equal(isEmpty(node), false);
   assert.deepEqual(reportsOf(testenv, name), []);
 });
