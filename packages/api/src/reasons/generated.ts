@@ -1562,7 +1562,8 @@ export const reasons = {
       "meaning": "The claim holds its server.",
       "remedy": "Nothing; it goes on by itself.",
       "weight": "ok",
-      "actor": "operator"
+      "actor": "operator",
+      "pointsTo": "Server"
     },
     "NoServerMatches": {
       "meaning": "No server can be given to the claim now; the message counts why each was refused.",
@@ -1901,6 +1902,360 @@ export const reasonKinds = {
   "serverreadinessruleserver": "Server",
   "cleanup-admission": "Server",
   "boot service": "ServerBootConfiguration"
+} as const;
+
+/** A code of an error that ended a reconcile is the reason of the condition Ready. */
+export const errorCodes = {
+  "TokenMissing": {
+    "retry": "blocked",
+    "meaning": "The registry requires the token of this boot, and the probe has none.",
+    "remedy": "Pass --token-file to the probe, as the ignition of the discovery does."
+  },
+  "TokenRefused": {
+    "retry": "blocked",
+    "meaning": "The token is not, or no longer, valid for this server.",
+    "remedy": "Nothing; the next discovery boot uses a new token."
+  },
+  "ReportInvalid": {
+    "retry": "blocked",
+    "meaning": "The registry cannot parse the report.",
+    "remedy": "Use probe and operator of the same release."
+  },
+  "ReportTooBig": {
+    "retry": "blocked",
+    "meaning": "The report is larger than the registry accepts.",
+    "remedy": "File an issue with the number of disks, interfaces and devices of the machine."
+  },
+  "ReportedDifferently": {
+    "retry": "blocked",
+    "meaning": "The registry has stored a different report for this boot.",
+    "remedy": "Nothing; the next discovery boot can report again. If it recurs, check whether two machines have the same system UUID."
+  },
+  "DeadlinePassed": {
+    "retry": "later",
+    "meaning": "The report was not accepted before the deadline of the probe.",
+    "remedy": "Check the last answer in the message and the network path from the machine to the registry."
+  },
+  "RegistryUnreachable": {
+    "retry": "later",
+    "meaning": "The registry does not answer, answers with an error of its own, or broke off.",
+    "remedy": "Check the registry and the way to it; it is asked again with growing pauses."
+  },
+  "RegistryUnready": {
+    "retry": "later",
+    "meaning": "The registry cannot store the report at the moment.",
+    "remedy": "Check the log of the operator and the API server; the probe retries."
+  },
+  "OrderInvalid": {
+    "retry": "blocked",
+    "meaning": "The erasure order cannot be parsed; nothing was erased.",
+    "remedy": "Use a discovery image and an operator of the same release."
+  },
+  "ErasureRefused": {
+    "retry": "blocked",
+    "meaning": "The registry rejects an erasure report; the machine stops erasing.",
+    "remedy": "Nothing; the next attempt has a new order and a new token."
+  },
+  "DiskFailed": {
+    "retry": "blocked",
+    "meaning": "A disk could not be opened, read, written or erased, or still contains previous data.",
+    "remedy": "Check the disk at the offset in the message; replace the disk or erase it manually, and retry."
+  },
+  "DhcpOptionInvalid": {
+    "retry": "blocked",
+    "meaning": "An option of the DHCP service is not understood.",
+    "remedy": "Correct the option that the message names."
+  },
+  "DnsmasqMissing": {
+    "retry": "blocked",
+    "meaning": "The program dnsmasq is not installed where the service runs.",
+    "remedy": "Install dnsmasq (on Debian: dnsmasq-base), or use --dhcp=files with a dnsmasq elsewhere."
+  },
+  "DnsmasqRefused": {
+    "retry": "blocked",
+    "meaning": "The configuration that was written for dnsmasq is not understood by it.",
+    "remedy": "Read what it says in the message; version 2.90 is known to work."
+  },
+  "DnsmasqDown": {
+    "retry": "later",
+    "meaning": "The program dnsmasq did not listen for as long as the lease of DHCP lasts, so that another replica has its turn.",
+    "remedy": "Read its last output in the message; most often another DHCP server on this host has port 67."
+  },
+  "ImageNotUnderstood": {
+    "retry": "blocked",
+    "meaning": "The image is neither a name in the file of --boot-images, nor a reference to an OCI image, nor a place where a kernel and an initrd lie.",
+    "remedy": "Add the image to the file of --boot-images, or correct spec.image."
+  },
+  "FileNotAllowed": {
+    "retry": "later",
+    "meaning": "The image is a directory of this machine that is not below one of --boot-file-roots.",
+    "remedy": "Put the directory below one that --boot-file-roots names, or name the image in the file of --boot-images."
+  },
+  "ImageOriginNotAllowed": {
+    "retry": "blocked",
+    "meaning": "The image is a URL whose origin (scheme, host and port) --allowed-image-origins does not name.",
+    "remedy": "Add the origin to --allowed-image-origins, name the image in the file of --boot-images, or put it in a registry."
+  },
+  "ImageUnavailable": {
+    "retry": "later",
+    "meaning": "A file of an image that is named by URL cannot be fetched. The message is the same for every cause, so that nobody can search the network with it.",
+    "remedy": "Check that vmlinuz and initrd lie below the URL. The log of the boot service has the cause: no answer, a status, a redirect to another origin, or an address that --refused-image-networks refuses."
+  },
+  "RegistryNotAllowed": {
+    "retry": "blocked",
+    "meaning": "The image lies in a registry that --allowed-registries does not name.",
+    "remedy": "Add the registry to --allowed-registries, or copy the image to one that is named there."
+  },
+  "RegistryDenied": {
+    "retry": "later",
+    "meaning": "The registry does not let us read the image: there are no credentials for it, or it does not accept them.",
+    "remedy": "Correct the entry of the registry in the file of --registry-credentials-file; it is read again by itself."
+  },
+  "RegistryCredentialsUnreadable": {
+    "retry": "later",
+    "meaning": "The file of --registry-credentials-file cannot be read or is not understood.",
+    "remedy": "Correct the file; it is read again by itself."
+  },
+  "ImageMissing": {
+    "retry": "later",
+    "meaning": "The registry has no such image, or hides it from us.",
+    "remedy": "Push the image, correct the reference, or give credentials that may read it."
+  },
+  "ImageMalformed": {
+    "retry": "later",
+    "meaning": "What the registry gives for the image is no manifest of an image.",
+    "remedy": "Push an OCI image with the layers of a boot image under this reference."
+  },
+  "ArchitectureMissing": {
+    "retry": "later",
+    "meaning": "The image exists, but not for the architecture of the server.",
+    "remedy": "Push the image for that architecture, or claim a server of another one."
+  },
+  "LayerMissing": {
+    "retry": "later",
+    "meaning": "The image lacks a layer: a machine boots a kernel with an initramfs, or a UKI.",
+    "remedy": "Push the image with the layers that the message names."
+  },
+  "DigestMismatch": {
+    "retry": "later",
+    "meaning": "What the registry sent is not what the image says: its digest or its length differs. None of it was served.",
+    "remedy": "Look for a broken registry or a proxy in between; it is pulled again with growing pauses."
+  },
+  "ArtefactTooLarge": {
+    "retry": "later",
+    "meaning": "A file of the image is larger than everything that may be kept.",
+    "remedy": "Raise --boot-cache-size."
+  },
+  "CacheUnusable": {
+    "retry": "later",
+    "meaning": "What is pulled from registries cannot be kept: --boot-cache-dir cannot be written, or the disk is full.",
+    "remedy": "Give --boot-cache-dir a directory that the account of the boot service may write, with room for --boot-cache-size."
+  },
+  "NoBootMethod": {
+    "retry": "later",
+    "meaning": "The image has nothing that this server can boot: the message says for each way why not.",
+    "remedy": "Push the image with the layers that are missing."
+  },
+  "ImageMapUnreadable": {
+    "retry": "later",
+    "meaning": "The file of --boot-images cannot be read or is not understood.",
+    "remedy": "Correct the file; it is read again by itself."
+  },
+  "ArtefactMissing": {
+    "retry": "later",
+    "meaning": "Kernel or initrd of the image are not where the image says they are.",
+    "remedy": "Put the file in its place, or correct the path or URL in the file of --boot-images."
+  },
+  "ArtefactUnreachable": {
+    "retry": "later",
+    "meaning": "The server that holds kernel or initrd does not answer.",
+    "remedy": "Check that server and the way to it; it is asked again with growing pauses."
+  },
+  "IgnitionMissing": {
+    "retry": "later",
+    "meaning": "The Secret with the ignition, or its key \"ignition\", does not exist.",
+    "remedy": "Create the Secret in the namespace of the claim, with the keys format and ignition."
+  },
+  "IgnitionForbidden": {
+    "retry": "later",
+    "meaning": "The boot service may not read the Secret with the ignition.",
+    "remedy": "Bind the ClusterRole metal-operator-ignition-reader to the account of the boot service, in that namespace or in the cluster."
+  },
+  "IgnitionInvalid": {
+    "retry": "later",
+    "meaning": "The ignition is neither Ignition JSON nor a Butane document that is understood.",
+    "remedy": "Correct the Secret; the message names the place in the document. `butane --strict --raw` says the same beforehand."
+  },
+  "IgnitionTranslatorMissing": {
+    "retry": "later",
+    "meaning": "The ignition is Butane, and the program butane, which translates it, cannot be run.",
+    "remedy": "Install butane beside the boot service, name its path with --butane, or give Ignition JSON."
+  },
+  "IgnitionTranslatorFailed": {
+    "retry": "later",
+    "meaning": "The program butane took too long, wrote too much or ended by itself.",
+    "remedy": "Run it on the document by hand; is --butane really butane?"
+  },
+  "ScriptMissing": {
+    "retry": "later",
+    "meaning": "The Secret with the iPXE script of an IPXEBootConfig, or its key \"ipxe-script\", does not exist.",
+    "remedy": "Create the Secret in the namespace of the boot configuration, or clear spec.ipxeScriptSecretRef."
+  },
+  "ScriptForbidden": {
+    "retry": "later",
+    "meaning": "The boot service may not read the Secret with the iPXE script.",
+    "remedy": "Bind the ClusterRole metal-operator-ignition-reader to the account of the boot service, in that namespace or in the cluster."
+  },
+  "ScriptInvalid": {
+    "retry": "later",
+    "meaning": "The iPXE script does not begin with #!ipxe, is too long, or belongs to an IPXEBootConfig of another machine.",
+    "remedy": "Correct the Secret or the IPXEBootConfig; the message says what was expected."
+  },
+  "NotFound": {
+    "retry": "later",
+    "meaning": "The BMC does not have the resource, or no longer has it.",
+    "remedy": "Nothing if it appears once; if it stays, update the firmware of the BMC."
+  },
+  "AlreadyExists": {
+    "retry": "later",
+    "meaning": "An object of this name exists that was not known when it was to be created.",
+    "remedy": "Nothing if it appears once; otherwise rename or delete the object in the way."
+  },
+  "Conflict": {
+    "retry": "later",
+    "meaning": "Somebody else wrote the object in between.",
+    "remedy": "Nothing; the new version is looked at and judged again."
+  },
+  "Invalid": {
+    "retry": "blocked",
+    "meaning": "The API server refuses what was to be written as invalid.",
+    "remedy": "Install the CRDs of this version; if they are, report it with the message."
+  },
+  "Forbidden": {
+    "retry": "blocked",
+    "meaning": "The BMC knows the account, but the account has no right to do this.",
+    "remedy": "Give the account the role Administrator on the BMC, or name another account in the BMCSecret."
+  },
+  "Unauthorized": {
+    "retry": "later",
+    "meaning": "The API server does not accept the token or certificate of the operator.",
+    "remedy": "Check the kubeconfig or the service account of the operator."
+  },
+  "Expired": {
+    "retry": "later",
+    "meaning": "The history that a watch or a list wanted to go on from is no longer kept.",
+    "remedy": "Nothing; everything is listed anew."
+  },
+  "TooManyRequests": {
+    "retry": "later",
+    "meaning": "The API server asks to come back later.",
+    "remedy": "Nothing; if it stays so, look at the load and the flow control of the API server."
+  },
+  "Timeout": {
+    "retry": "later",
+    "meaning": "The API server did not answer within the deadline.",
+    "remedy": "Look at the load of the API server and of etcd; it is tried again."
+  },
+  "Unreachable": {
+    "retry": "later",
+    "meaning": "There is no connection to the BMC, or it broke before the response was complete.",
+    "remedy": "Check power, cable and address of the BMC; the operator retries with growing pauses."
+  },
+  "ServerError": {
+    "retry": "later",
+    "meaning": "The API server, or a webhook that it asks, failed.",
+    "remedy": "Read the message; a webhook that does not answer is named there."
+  },
+  "BadAnswer": {
+    "retry": "later",
+    "meaning": "The response is no Redfish: no JSON, cut off, or no resource.",
+    "remedy": "Check that the address belongs to a BMC, and update its firmware; a reset of the BMC often helps."
+  },
+  "BindingRefused": {
+    "retry": "later",
+    "meaning": "The CRD or an admission policy of the API server rejects the binding of the chosen server to the claim.",
+    "remedy": "Correct the Server or the policy that the message names. The binding is retried with increasing pauses; cordon the server to have another one chosen."
+  },
+  "InvalidConfiguration": {
+    "retry": "blocked",
+    "meaning": "A flag, an environment variable or a file named by one is unusable.",
+    "remedy": "Correct what the message names and start the operator anew."
+  },
+  "StaleDecision": {
+    "retry": "later",
+    "meaning": "The object changed between the decision and the action; the action was not carried out.",
+    "remedy": "Nothing; the next reconcile decides again. If the error stays, the message names what was found instead."
+  },
+  "LeaseLost": {
+    "retry": "blocked",
+    "meaning": "Another replica holds the lease; this process stops, so that two never work at once.",
+    "remedy": "Nothing; it is started again and waits for the lease. If it repeats, look at the load of the API server."
+  },
+  "TableNeverRests": {
+    "retry": "bug",
+    "meaning": "A phase table did not come to a decision to wait or rest; the object is slowed down.",
+    "remedy": "Report it with the log lines of the object; it is a defect of the operator."
+  },
+  "InternalError": {
+    "retry": "bug",
+    "meaning": "An error without a code stopped the turn.",
+    "remedy": "Report it with the message; it is a defect of the operator. It is tried again with growing pauses."
+  },
+  "AuthenticationFailed": {
+    "retry": "blocked",
+    "meaning": "The BMC rejects the login of the user with this password. User name and password are not sent again until they change, so that the account is not locked.",
+    "remedy": "Correct the BMCSecret; the new password is tried at once. If you corrected password or rights at the BMC instead, annotate the BMCSecret to have it tried."
+  },
+  "TlsUntrusted": {
+    "retry": "blocked",
+    "meaning": "The certificate of the BMC is not trusted. Nothing was sent to it.",
+    "remedy": "Give the certificate authority with --bmc-ca-file or protocol.tls.caBundle, or compare the fingerprint in the message with the BMC and pin it with protocol.tls.fingerprint."
+  },
+  "TimedOut": {
+    "retry": "later",
+    "meaning": "The BMC did not answer within the deadline.",
+    "remedy": "Check the load of the BMC and the network; raise --bmc-call-timeout if the BMC is only slow."
+  },
+  "CircuitOpen": {
+    "retry": "later",
+    "meaning": "The BMC failed several times in a row; nothing is sent to it until the time in the message.",
+    "remedy": "Nothing; one request then checks whether it is back. If it stays, see the last failure in the message."
+  },
+  "PowerMismatch": {
+    "retry": "later",
+    "meaning": "The power state of the machine is not the one that the change expects. Nothing was sent to it.",
+    "remedy": "Nothing; its power state is read again. Find out what else switches this machine."
+  },
+  "IdentityMismatch": {
+    "retry": "later",
+    "meaning": "The URI belongs to another machine than expected. Nothing was sent to it.",
+    "remedy": "Identify the machine by the UUID in the message: a machine was moved or replaced, or the address of the BMC belongs to another BMC now. Correct the object with the wrong UUID or address."
+  },
+  "NotSupported": {
+    "retry": "blocked",
+    "meaning": "The BMC or the machine does not support the requested operation.",
+    "remedy": "Update the firmware, or do without the feature on this machine."
+  },
+  "Busy": {
+    "retry": "later",
+    "meaning": "The BMC is busy (503 or 429).",
+    "remedy": "Nothing; the request is repeated. If it stays, reset the BMC."
+  },
+  "HttpError": {
+    "retry": "later",
+    "meaning": "The BMC answered with an HTTP error that has no code of its own.",
+    "remedy": "Read the explanation of the BMC in the message; if a status 500 stays, reset the BMC."
+  },
+  "HandedOver": {
+    "retry": "later",
+    "meaning": "Another replica of the operator owns this BMC, or may own it soon, since this replica could not renew its lease. Nothing was sent.",
+    "remedy": "Nothing; the other replica continues. If it repeats, check the load of the API server."
+  },
+  "Closed": {
+    "retry": "later",
+    "meaning": "The operator closed the connection to the BMC while a request was running, or the object of the request is gone.",
+    "remedy": "Nothing; the operator connects again."
+  }
 } as const;
 
 /** Why a server was not chosen for a claim: the reasons that the message of NoServerMatches counts. */

@@ -19,6 +19,7 @@ very case. The same word is in the column Reason of \`kubectl get\`, in the even
 kubectl get servers                                     # who waits, and why
 kubectl describe server NAME                            # the message, and the events in order
 kubectl get events --field-selector reason=NoServerMatches
+kubectl get server NAME -o jsonpath='{.status.history}' # the last ten changes of state, reason and power
 \`\`\`
 
 A reason that is not listed for its kind is an error code: see [errors](../errors.md). Programs find this catalogue in

@@ -1,4 +1,6 @@
 import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
+import type { ErrorCatalogue } from '@metal/kube/errors.ts';
+import type { ErrorChapter } from './error-page.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import type { ReasonSource } from './reason-page.ts';
 
@@ -17,19 +19,31 @@ export type ReasonOf<Name extends ControllerName> = keyof (typeof reasons)[Name]
 /** The kind whose objects have the reasons of a controller. */
 `;
 
+const aboutErrors = `
+/** A code of an error that ended a reconcile is the reason of the condition Ready. */
+`;
+
 const aboutRejections = `
 /** Why a server was not chosen for a claim: the reasons that the message of NoServerMatches counts. */
 `;
 
 /** The reasons of all controllers as one module, for programs that do not import the controllers. */
-export function reasonsModule(sources: readonly ReasonSource[], rejections: ReasonCatalogue): GeneratedFile {
+export function reasonsModule(
+  sources: readonly ReasonSource[],
+  rejections: ReasonCatalogue,
+  errorChapters: readonly ErrorChapter[],
+): GeneratedFile {
   const byController = Object.fromEntries(sources.map(({ name, reasons }) => [name, reasons]));
   const kinds = Object.fromEntries(sources.map(({ name, kind }) => [name, kind.kind]));
+  // A code that several chapters have is explained by the first of them.
+  const codes = Object.assign({}, ...errorChapters.map(({ catalogue }) => catalogue).toReversed()) as ErrorCatalogue;
   const text = [
     header,
     constant('reasons', byController),
     types,
     constant('reasonKinds', kinds),
+    aboutErrors,
+    constant('errorCodes', codes),
     aboutRejections,
     constant('rejectionReasons', rejections),
   ].join('');

@@ -5,7 +5,13 @@ const goesOn = { remedy: nothing, weight: 'working', actor: 'operator' } as cons
 
 /** Every reason a claim gives, in conditions, events and log lines. */
 export const claimReasons = {
-  Bound: { meaning: 'The claim holds its server.', remedy: nothing, weight: 'ok', actor: 'operator' },
+  Bound: {
+    meaning: 'The claim holds its server.',
+    remedy: nothing,
+    weight: 'ok',
+    actor: 'operator',
+    pointsTo: 'Server',
+  },
   NoServerMatches: {
     meaning: 'No server can be given to the claim now; the message counts why each was refused.',
     remedy:
