@@ -101,7 +101,9 @@ const lampController = phaseController({
     plugged: house.plugged.has(metadata.name),
   }),
   table,
-  reasons: { NotWanted: { meaning: 'Nobody wants light.', remedy: 'Set spec.lit to have it.' } },
+  reasons: {
+    NotWanted: { meaning: 'Nobody wants light.', remedy: 'Set spec.lit to have it.', weight: 'ok', actor: 'operator' },
+  },
   finalizer,
   deletion: ({ plugged }) => (plugged ? act('unplug', 'LampRemoved') : rest),
   actions: {

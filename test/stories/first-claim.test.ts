@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
@@ -29,6 +30,7 @@ test('a new server is discovered, claimed, booted and returned', async () => {
     'the whole report of the probe is kept',
   );
   assert.deepEqual(node.bootLog, ['network: probe', 'probe: reported']);
+  assert.deepEqual(statesOf(server).slice(-2), ['Discovery', 'Available']);
 
   const claim = await testenv.claim({ image: 'registry.test/os:1', on: node });
   await claim.reaches('Bound');
@@ -41,7 +43,18 @@ test('a new server is discovered, claimed, booted and returned', async () => {
   await testenv.server(node).hasReason('Available');
   assert.equal(testenv.server(node).now?.spec.serverClaimRef, undefined);
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
+
+  const released = testenv.server(node).now;
+  assert.deepEqual(statesOf(released).slice(-2), ['Reserved', 'Available'], 'the history goes on to the release');
+  const last = released?.status?.history?.at(-1);
+  assert.deepEqual([last?.reason, last?.power], ['Available', 'Off']);
 });
+
+/** The states of the history, each once where several entries have the same. */
+const statesOf = (server: Server | undefined): string[] =>
+  (server?.status?.history ?? [])
+    .map(({ state }) => state)
+    .filter((state, index, states) => state !== states[index - 1]);
 
 test('servers of every vendor are discovered side by side', async () => {
   await using testenv = await startTestenv();

@@ -38,7 +38,11 @@ function everything(): GeneratedFolder[] {
     { path: 'deploy/rbac', files: [...generateRbac({ kinds, controllers, services: serviceWriters }), metadataRbac()] },
     { path: 'deploy/rbac/kinds', files: convenienceRoles(kinds) },
     { path: 'deploy/grafana', files: [dashboard()] },
-    { path: 'packages/api/src/reasons', files: [reasonsModule(reasonSources, rejectionReasons)] },
+    {
+      path: 'packages/api/src/reasons',
+      files: [reasonsModule(reasonSources, rejectionReasons, errorChapters)],
+      isShared: true,
+    },
     { path: 'docs/kinds', files: kindPages(kinds) },
     { path: 'docs/states', files: stateDiagrams(controllers) },
     { path: 'docs', files: [errorPage(errorChapters)], isShared: true },

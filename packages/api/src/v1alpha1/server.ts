@@ -184,6 +184,17 @@ const status = z.object({
     })
     .optional()
     .describe('Need for a cleanup, and its progress.'),
+  history: z
+    .array(
+      z.object({
+        time: time().describe('Time of the change.'),
+        state: z.string().describe('State of the server.'),
+        reason: z.string().optional().describe('Reason of the condition Ready.'),
+        power: z.string().optional().describe('Observed power state.'),
+      }),
+    )
+    .optional()
+    .describe('Last ten changes of state, reason or power state, oldest first. Shorter waits are left out.'),
   failure: z
     .object({
       reason: z.string().describe('Machine-readable reason (CamelCase).'),

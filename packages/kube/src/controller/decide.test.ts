@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { act, go, type PhaseTable, rest, rowsOf, wait } from './decide.ts';
+import { act, go, type PhaseTable, type ReasonEntry, rest, rowsOf, wait } from './decide.ts';
 
 type Phase = 'Off' | 'On';
 type Action = 'push';
@@ -40,4 +40,23 @@ test('a table with a forbidden decision does not compile', () => {
   // @ts-expect-error a table without one of its phases
   const incomplete: PhaseTable<Phase, { lit: boolean }, Action> = { Off: row([], () => rest) };
   assert.ok(incomplete);
+});
+
+test('a reason without a weight, or one that needs a person without a command, does not compile', () => {
+  const text = { meaning: 'It is dark.', remedy: 'Switch the light on.' };
+  const entries: ReasonEntry[] = [
+    { ...text, weight: 'waiting', actor: 'hardware' },
+    { ...text, weight: 'needsPerson', actor: 'person', command: 'kubectl edit lamp {name}' },
+    // @ts-expect-error an entry without a weight
+    { ...text, actor: 'operator' },
+    // @ts-expect-error an entry without an actor
+    { ...text, weight: 'ok' },
+    // @ts-expect-error it needs a person, and has no command
+    { ...text, weight: 'needsPerson', actor: 'person' },
+    // @ts-expect-error it failed, and has no command
+    { ...text, weight: 'failed', actor: 'tenant' },
+    // @ts-expect-error it failed, and nobody acts
+    { ...text, weight: 'failed', actor: 'operator', command: 'kubectl edit lamp {name}' },
+  ];
+  assert.equal(entries.length, 7);
 });

@@ -1,12 +1,36 @@
 /** Types and constructors of phase tables. A decision is a value; the reconcile loop executes it. */
 
-/** Explanation of a reason that appears in conditions, events and log lines. */
-export interface ReasonEntry {
+interface ReasonText {
   /** A sentence: the situation. */
   readonly meaning: string;
   /** A sentence: what to do, or that nothing has to be done. */
   readonly remedy: string;
+  /** Kind of the object that holds the cause, if it is another object than the one with the reason. */
+  readonly pointsTo?: string;
 }
+/** A reason that needs nobody. Waiting: something else has to happen first. */
+interface QuietReason extends ReasonText {
+  readonly weight: 'ok' | 'working' | 'waiting';
+  readonly actor: 'operator' | 'person' | 'tenant' | 'hardware';
+  readonly command?: ReasonCommand;
+}
+/** A reason that stays until somebody acts. Failed: something was tried, and is not tried again or keeps failing. */
+interface UrgentReason extends ReasonText {
+  readonly weight: 'needsPerson' | 'failed';
+  readonly actor: 'person' | 'tenant';
+  readonly command: ReasonCommand;
+}
+/**
+ * A command line that finds or removes the cause. {name}, {namespace} and {spec.PATH} are fields of the object with the
+ * reason; words in capitals are for the person to fill in.
+ */
+export type ReasonCommand = `kubectl ${string}`;
+/** Explanation of a reason that appears in conditions, events and log lines, and who acts next. */
+export type ReasonEntry = QuietReason | UrgentReason;
+/** Whether a reason needs somebody, in increasing order of urgency. */
+export type ReasonWeight = ReasonEntry['weight'];
+/** Who acts next: the operator, a person who runs the fleet, the owner of the claim, or the machine and its BMC. */
+export type ReasonActor = ReasonEntry['actor'];
 /** Every reason of a controller. A table with another reason does not compile; the reference page lists them. */
 export type ReasonCatalogue = Readonly<Record<string, ReasonEntry>>;
 

@@ -3,7 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { kinds } from '@metal/api/kinds.ts';
 import { controllers } from '@metal/operator/controllers.ts';
+import type { ReasonEntry } from '@metal/kube/controller/decide.ts';
 import { reasonSources } from './reason-sources.ts';
 import { rejectionReasons } from '@metal/operator/scheduling/rejection-reasons.ts';
 import { errorChapters } from './error-chapters.ts';
@@ -50,28 +52,77 @@ test('every reason in the operator source outside of tables has an explanation',
 });
 
 test('a reason that two controllers report for one kind has one meaning', () => {
-  const meanings = new Map<string, string>();
+  const entries = new Map<string, ReasonEntry>();
   for (const { kind, reasons } of reasonSources) {
-    for (const [reason, { meaning }] of Object.entries(reasons)) {
+    for (const [reason, entry] of Object.entries(reasons)) {
       const key = `${kind.kind} ${reason}`;
-      assert.equal(meanings.get(key) ?? meaning, meaning, key);
-      meanings.set(key, meaning);
+      assert.deepEqual(entries.get(key) ?? entry, entry, key);
+      entries.set(key, entry);
     }
   }
 });
 
-test('the page of reasons has one chapter for each kind', () => {
-  const entry = (meaning: string) => ({ meaning, remedy: 'Nothing.' });
+const catalogue = [
+  ...reasonSources.flatMap(({ kind, reasons }) =>
+    Object.entries<ReasonEntry>(reasons).map(([reason, entry]) => ({ kind: kind.kind, reason, ...entry })),
+  ),
+  ...Object.entries<ReasonEntry>(rejectionReasons).map(([reason, entry]) => ({ kind: 'Server', reason, ...entry })),
+];
+
+test('a reason that needs a person never has the remedy to do nothing', () => {
+  const urgent = catalogue.filter(({ weight }) => weight === 'needsPerson' || weight === 'failed');
+  assert.ok(urgent.length > 50);
+  assert.deepEqual(
+    urgent.filter(({ remedy }) => remedy.startsWith('Nothing')),
+    [],
+  );
+});
+
+test('a reason points to an existing kind', () => {
+  const known = new Set(kinds.map(({ kind }) => kind));
+  assert.deepEqual(
+    catalogue.filter(({ pointsTo }) => pointsTo !== undefined && !known.has(pointsTo)),
+    [],
+  );
+});
+
+for (const { kind, reason, command } of catalogue) {
+  if (command === undefined) continue;
+  test(`${kind}: the command of ${reason} names resources, namespaces and fields that exist`, () => {
+    const [, verb = '', resource = '', rest = ''] = /^kubectl (\S+) (\S+)(.*)$/s.exec(command) ?? [];
+    assert.match(verb, /^(?:annotate|create|delete|describe|edit|get|patch)$/);
+    for (const name of verb === 'create' || resource === 'pods' ? [] : resource.split(',')) {
+      const target = kinds.find(({ singular, plural, group }) =>
+        [singular, plural, `${plural}.${group}`].includes(name),
+      );
+      assert.ok(target !== undefined, `${name} is no resource`);
+      // The core API has endpoints too.
+      assert.notEqual(name, target.kind === 'Endpoint' ? target.plural : '');
+      assert.equal(/ -n \{|-A/.test(rest), target.scope === 'Namespaced', command);
+    }
+    assert.deepEqual(rest.match(/\{(?!name\}|namespace\}|spec(?:\.\w+)+\}|\.spec|")[^}]*\}/g), null, command);
+  });
+}
+
+test('the page of reasons has one chapter for each kind, what needs a person first', () => {
+  const entry = (meaning: string) => ({ meaning, remedy: 'Nothing.', weight: 'ok', actor: 'operator' }) as const;
+  const urgent = { ...entry('urgent'), weight: 'failed', actor: 'person', command: 'kubectl get servers' } as const;
   const { text } = reasonPage(
     [
-      { name: 'x', kind: { kind: 'Server' }, reasons: { B: entry('second') } },
+      { name: 'x', kind: { kind: 'Server' }, reasons: { B: entry('second'), C: urgent } },
       { name: 'x', kind: { kind: 'Server' }, reasons: { A: entry('one | two') } },
       { name: 'x', kind: { kind: 'BMC' }, reasons: {} },
     ],
     { Busy: entry('third') },
   );
-  assert.deepEqual(text.match(/^## .*/gm), ['## Server', '## Words in the message of NoServerMatches']);
-  assert.match(text, /\| `A` \| one \\\| two \| Nothing\. \|\n\| `B` \|/);
+  assert.deepEqual(text.match(/^##.*/gm), [
+    '## What needs a person',
+    '### Server',
+    '## What goes on without a person',
+    '### Server',
+    '## Words in the message of NoServerMatches',
+  ]);
+  assert.match(text, /\| `C` \(failed\) \| urgent \|[^]*\| `A` \| one \\\| two \| Nothing\. \| ok \|  \|\n\| `B` \|/);
 });
 
 test('the page of errors lists the retry class', () => {

@@ -1,4 +1,4 @@
-import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
+import type { ReasonCatalogue, ReasonEntry } from '@metal/kube/controller/decide.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import { code, header, table } from './markdown.ts';
 
@@ -19,9 +19,22 @@ very case. The same word is in the column Reason of \`kubectl get\`, in the even
 kubectl get servers                                     # who waits, and why
 kubectl describe server NAME                            # the message, and the events in order
 kubectl get events --field-selector reason=NoServerMatches
+kubectl get server NAME -o jsonpath='{.status.history}' # the last ten changes of state, reason and power
 \`\`\`
 
-A reason that is not listed for its kind is an error code: see [errors](../errors.md).
+A reason that is not listed for its kind is an error code: see [errors](../errors.md). Programs find this catalogue in
+\`packages/api/src/reasons\`.
+
+## What needs a person
+
+These reasons stay until somebody acts. *(failed)*: the operator tried it, and does not repeat it or fails each time. In a command,
+\`{name}\`, \`{namespace}\` and \`{spec.…}\` are fields of the object with the reason; words in capitals are yours to fill in.
+`;
+
+const aboutTheRest = `
+## What goes on without a person
+
+*Waiting*: something else has to happen first, named in the column *Who acts next*.
 `;
 
 const aboutRejections = `
@@ -31,27 +44,64 @@ The message counts why each server was refused, as in \`looked at 8 servers: 5 C
 
 `;
 
-/** One page with every reason that a controller gives, by kind; the alert rules link to its entries. */
+/** One page with every reason: by kind, those that need a person first. */
 export function reasonPage(reasonSources: readonly ReasonSource[], rejections: ReasonCatalogue): GeneratedFile {
-  const kinds = [...new Set(reasonSources.map(({ kind }) => kind.kind))];
-  const chapters = kinds.map((kind) =>
-    chapter(kind, Object.assign({}, ...reasonsOf(kind, reasonSources)) as ReasonCatalogue),
+  const kinds = [...new Set(reasonSources.map(({ kind }) => kind.kind))].map(
+    (kind) => [kind, sortedEntries(...reasonsOf(kind, reasonSources))] as const,
   );
   return {
     name: 'reasons.md',
-    text: [header, introduction, ...chapters, aboutRejections, tableOf(rejections)].join(''),
+    text: [
+      header,
+      introduction,
+      ...kinds.map(([kind, reasons]) => chapter(kind, reasons.filter(isUrgent), urgentTable)),
+      aboutTheRest,
+      ...kinds.map(([kind, reasons]) =>
+        chapter(
+          kind,
+          reasons.filter((one) => !isUrgent(one)),
+          quietTable,
+        ),
+      ),
+      aboutRejections,
+      quietTable(sortedEntries(rejections)),
+    ].join(''),
   };
 }
+
+type NamedEntry = readonly [reason: string, entry: ReasonEntry];
 
 const reasonsOf = (kind: string, reasonSources: readonly ReasonSource[]): ReasonCatalogue[] =>
   reasonSources.filter((one) => one.kind.kind === kind).map(({ reasons }) => reasons);
 
-function chapter(kind: string, reasons: ReasonCatalogue): string {
-  return Object.keys(reasons).length === 0 ? '' : `\n## ${kind}\n\n${tableOf(reasons)}`;
-}
+const sortedEntries = (...catalogues: ReasonCatalogue[]): NamedEntry[] =>
+  Object.entries<ReasonEntry>(Object.assign({}, ...catalogues)).toSorted(([one], [other]) => (one < other ? -1 : 1));
 
-function tableOf(reasons: ReasonCatalogue): string {
-  const rows = Object.entries(reasons).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const cells = rows.map(([reason, { meaning, remedy }]) => [code(reason), meaning, remedy]);
-  return table(['Reason', 'What it means', 'What to do'], cells);
-}
+const isUrgent = ([, { weight }]: NamedEntry): boolean => weight === 'needsPerson' || weight === 'failed';
+
+const chapter = (kind: string, reasons: NamedEntry[], tableOf: (reasons: NamedEntry[]) => string): string =>
+  reasons.length === 0 ? '' : `\n### ${kind}\n\n${tableOf(reasons)}`;
+
+const urgentTable = (reasons: NamedEntry[]): string =>
+  table(
+    ['Reason', 'What it means', 'What to do', 'Command', 'Who'],
+    reasons.map(([reason, { meaning, remedy, weight, actor, command = '' }]) => [
+      weight === 'failed' ? `${code(reason)} (failed)` : code(reason),
+      meaning,
+      remedy,
+      code(command),
+      actor,
+    ]),
+  );
+
+const quietTable = (reasons: NamedEntry[]): string =>
+  table(
+    ['Reason', 'What it means', 'What to do', 'Weight', 'Who acts next'],
+    reasons.map(([reason, { meaning, remedy, weight, actor, command, pointsTo }]) => [
+      code(reason),
+      meaning,
+      [remedy, ...(command === undefined ? [] : [code(command)])].join(' '),
+      weight,
+      weight === 'ok' ? '' : [actor, ...(pointsTo === undefined ? [] : [`see the ${pointsTo}`])].join('; '),
+    ]),
+  );

@@ -36,7 +36,7 @@ export const serverController = phaseController({
   actions: serverActions,
   readOnlyActions: ['observe'],
   report: reportServer,
-  progressFields: ['powerState', 'networkInterfaces', 'pendingBootUID'],
+  progressFields: ['powerState', 'networkInterfaces', 'pendingBootUID', 'history'],
   paused: isPaused,
   watches: [
     {

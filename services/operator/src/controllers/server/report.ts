@@ -2,7 +2,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Outcome } from '@metal/kube/controller/definition.ts';
 import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
 import { inventoryCondition } from '../inventory-condition.ts';
-import { type Explanation, readyCondition } from '../ready-condition.ts';
+import { conditionsOf, type Explanation, readyCondition } from '../ready-condition.ts';
 import { reachableCondition } from './bmc/report.ts';
 import { provisioningFields } from './claim/report.ts';
 import { cleanupStatus } from './cleanup/report.ts';
@@ -16,10 +16,12 @@ import type { ServerFacts, ServerPhase } from './types.ts';
 /** The status and the conditions of a Server. Fields of one concern come from its folder. */
 export function reportServer(server: Server, facts: ServerFacts, outcome: Outcome<ServerPhase>): StatusReport {
   const { phase } = outcome;
+  const ready = readyCondition(server, outcome, readyExplanation(outcome));
+  const powerState = facts.powerSeenMsAgo === undefined ? server.status?.powerState : facts.power;
   return {
     fields: {
       ...hardwareFields(server, facts),
-      powerState: facts.powerSeenMsAgo === undefined ? server.status?.powerState : facts.power,
+      powerState,
       state: phase,
       stateSince: outcome.phaseSince,
       pendingBootUID: facts.pendingBootUid,
@@ -29,11 +31,12 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       stateBeforeMaintenance: stateBeforeMaintenance(server, phase),
       evictionSince: facts.eviction?.since,
       cleanup: cleanupStatus(server, facts, outcome),
+      history: historyAfter(server, { state: phase, reason: ready.reason, power: powerState }, outcome),
       failure: phase === 'Error' ? facts.failure : undefined,
       rejectedLogin: facts.rejectedLogin,
     },
     conditions: [
-      readyCondition(server, outcome, readyExplanation(outcome)),
+      ready,
       reachableCondition(server, facts),
       discoveredCondition(server, facts, phase),
       ...inventoryCondition(server, facts.hardware?.missing),
@@ -42,6 +45,25 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       ...uniqueCondition(server, facts),
     ],
   };
+}
+
+type History = NonNullable<NonNullable<Server['status']>['history']>;
+const historyLength = 10;
+
+/**
+ * Compares with the status and not with the last entry: an entry is added only where another field changes as well, so the
+ * history never causes a write.
+ */
+function historyAfter(
+  server: Server,
+  current: Omit<History[number], 'time'>,
+  { at, phaseSince }: Outcome<ServerPhase>,
+): History | undefined {
+  const { state, powerState, history = [] } = server.status ?? {};
+  const reason = conditionsOf(server).find(({ type }) => type === 'Ready')?.reason;
+  if (state === current.state && reason === current.reason && powerState === current.power)
+    return server.status?.history;
+  return [...history, { time: at ?? phaseSince, ...current }].slice(-historyLength);
 }
 
 /** A Server is Ready while it waits for one of these reasons: the machine is in its desired state. */
