@@ -5,7 +5,7 @@ import type { Interceptor, Send } from './interceptor.ts';
 import { describeStatus, errorFromResponse } from './parse-response.ts';
 import type { Credentials } from './password.ts';
 import type { RawResponse, RedfishRequest } from './request.ts';
-import { closeSession, isCredentialsError, openSession, type Session, type SessionRequest } from './session.ts';
+import { closeSession, isCredentialsError, mayTakeBasic, openSession, type Session, type SessionRequest } from './session.ts';
 
 export interface AuthenticationOptions {
   readonly origin: string;
@@ -17,10 +17,18 @@ export interface AuthenticationOptions {
   /** Where sessions are created; undefined when the BMC has no sessions. */
   readonly sessionsPath: () => Promise<string | undefined>;
   readonly onSessions: (count: number) => void;
+  /**
+   * Whether a BMC that refuses sessions gets one request with Basic. A wrong password is then sent twice, which guesses
+   * cannot afford.
+   */
+  readonly basicFallback: boolean;
 }
 
-/** With Basic the first request is the login; `until` is when a session is tried again. */
-type AuthState = Session | { readonly kind: 'basic'; readonly until: number };
+/**
+ * With Basic the first request is the login; `until` is when a session is tried again. `refused`: how the BMC refused the
+ * session before. Then the credentials may be wrong, and the first request decides about them.
+ */
+type AuthState = Session | { readonly kind: 'basic'; readonly until: number; readonly refused?: RedfishError };
 
 /** Permission to send one request with this authentication; disposed of when the response is known. */
 interface Permit extends Disposable {
@@ -34,8 +42,11 @@ const sessionsRetryMs = 30 * 60_000;
  * Authenticates the requests to one BMC.
  *
  *   unknown ──login──► session ──401 (expired)──► unknown
- *      │ └─no sessions there, or refused with anything but 401/403──► basic, one request at a time until one succeeds
- *      └──401/403 on login, 401 with Basic──► rejected: nothing is sent until the credentials are replaced
+ *      │ ├─no sessions there, or refused with anything but 401/403──► basic, one request at a time until one succeeds
+ *      │ └─refused with 401/403, but not as wrong credentials──► basic, for one request: 401/403 again──┐
+ *      └──wrong credentials on login, 401 with Basic──► rejected ◄──────────────────────────────────────┘
+ *
+ * Rejected: nothing is sent until the credentials are replaced.
  */
 export class Authentication {
   readonly #options: AuthenticationOptions;
@@ -65,6 +76,7 @@ export class Authentication {
     const { auth } = permit;
     const credentials = this.#credentials;
     const response = await this.#send(request, auth, next);
+    if (this.#isRefusedTwice(auth, response)) throw this.#rejectWith(request, response);
     if (response.status !== 401) return this.#markVerified(auth, credentials, response);
     await this.#awaitPasswordChange(request.signal);
     if (auth.kind === 'basic' && credentials === this.#credentials) throw this.#rejectWith(request, response);
@@ -78,6 +90,7 @@ export class Authentication {
     const { auth } = permit;
     const credentials = this.#credentials;
     const response = await next(this.#authenticated(request, auth));
+    if (this.#isRefusedTwice(auth, response)) throw this.#rejectWith(request, response);
     if (response.status !== 401) return this.#markVerified(auth, credentials, response);
     if (auth.kind === 'basic') throw this.#rejectWith(request, response);
     // The login works, so the credentials are right; the first session is perhaps still open.
@@ -166,6 +179,12 @@ export class Authentication {
     };
   }
 
+  /** Neither a session nor Basic was accepted: the account may have no right to log in. */
+  #isRefusedTwice(auth: AuthState, { status }: RawResponse): boolean {
+    const isUnverified = this.#verifiedCredentials !== this.#credentials;
+    return auth.kind === 'basic' && auth.refused !== undefined && isUnverified && status === 403;
+  }
+
   /** Any other status may have been sent before the BMC checked the password. */
   #markVerified(auth: AuthState, credentials: Credentials, response: RawResponse): RawResponse {
     if (auth.kind === 'basic' && response.status < 300) this.#verifiedCredentials = credentials;
@@ -193,11 +212,17 @@ export class Authentication {
   }
 
   async #tryOpenSession(path: string): Promise<AuthState> {
-    const session = await openSession(this.#sessionRequest, path, this.#credentials);
-    if (!(session instanceof RedfishError)) return session;
-    if (isCredentialsError(session)) throw this.#reject(session);
-    const isPermanent = [404, 405, 501].includes(session.status ?? 0);
+    const { session, refusal, offersBasic } = await openSession(this.#sessionRequest, path, this.#credentials);
+    if (session !== undefined) return session;
+    if (isCredentialsError(refusal)) return this.#basicAfter(refusal, offersBasic);
+    const isPermanent = [404, 405, 501].includes(refusal.status ?? 0);
     return basicUntil(isPermanent ? Number.POSITIVE_INFINITY : this.#options.clock.now() + sessionsRetryMs);
+  }
+
+  /** No session is tried again until the credentials change: each refusal may count towards a lockout. */
+  #basicAfter(refusal: RedfishError, offersBasic: boolean): AuthState {
+    if (!this.#options.basicFallback || !mayTakeBasic(refusal, offersBasic)) throw this.#reject(refusal);
+    return { ...basicUntil(Number.POSITIVE_INFINITY), refused: refusal };
   }
 
   #rejectWith({ method, path }: RedfishRequest, response: RawResponse): RedfishError {
@@ -227,4 +252,4 @@ export class Authentication {
   }
 }
 
-const basicUntil = (until: number): AuthState => ({ kind: 'basic', until });
+const basicUntil = (until: number) => ({ kind: 'basic', until }) as const;

@@ -34,7 +34,7 @@ const logoutTimeoutMs = 2_000;
 /**
  * The Redfish client of one BMC: one session, limited concurrency, requests in the order of their priority.
  *
- * Guarantees: a rejected password is not sent again; nothing is sent to a BMC that keeps failing until a pause is over; no
+ * Guarantees: a rejected password is not sent again (a BMC that refuses sessions may get it once more, with Basic); nothing is sent to a BMC that keeps failing until a pause is over; no
  * request outlives its deadline; a POST is never sent twice unless the BMC refused it with 401. Rejects with RedfishError, or
  * with the reason of the caller's signal.
  */
@@ -72,6 +72,7 @@ export class Bmc implements AsyncDisposable {
     this.#authentication = new Authentication({
       ...shared,
       credentials,
+      basicFallback: options.basicFallback ?? true,
       sessionsPath: async () => sessionsPath(await this.#rootReader.read()),
       onSessions: (count) => observer?.sessions(count),
     });
