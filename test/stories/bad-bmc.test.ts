@@ -75,7 +75,8 @@ test('an account that gains the login privilege is tried when its BMCSecret is a
       /with 403 .*, or give the user the right to log in.* rights were put right at the BMC, annotate the BMCSecret to have it tried/,
     );
   assert.equal(bmc.status?.rejectedLogin?.address, node.bmc.url);
-  const countLoginRequests = () => node.bmc.requests.filter(({ path }) => path.endsWith('/SessionService/Sessions')).length;
+  const countLoginRequests = () =>
+    node.bmc.requests.filter(({ path }) => path.endsWith('/SessionService/Sessions')).length;
   assert.equal(countLoginRequests(), 1);
 
   await node.bmc.heal();
@@ -100,7 +101,11 @@ for (const status of [401, 403])
     await testenv.secrets.setTexts(node.name, { password: 'another-one' });
     await testenv.bmc(node).reaches('Enabled');
     await testenv.server(node).hasReason('Available');
-    assert.deepEqual([countSessions(), node.bmc.access.failedLogins], [2, 1], 'one session per version of the BMCSecret');
+    assert.deepEqual(
+      [countSessions(), node.bmc.access.failedLogins],
+      [2, 1],
+      'one session per version of the BMCSecret',
+    );
     assert.equal(node.bmc.access.isLocked, false);
   });
 
@@ -231,6 +236,10 @@ test('two BMCs with the same system UUID get one Server, and both report Duplica
     ({ type }) => type === 'SystemsAccepted',
   )?.message;
   assert.match(message ?? '', new RegExp(`so has BMC ${first.name}`));
+  await testenv
+    .bmc(second)
+    .hasMessage(/BMC is connected; a system has no Server \(DuplicateSystemUUID\): see condition/);
+  await testenv.hasEvent(await testenv.bmc(second).exists(), 'DuplicateSystemUUID');
   await testenv.bmc(first).hasReason('DuplicateSystemUUID');
   assert.equal([...testenv.servers.all()].length, 1);
   assert.deepEqual(second.powerLog, [], 'the second machine was not touched');

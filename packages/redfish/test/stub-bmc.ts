@@ -150,8 +150,7 @@ export class StubBmc implements AsyncDisposable {
     const { password } = this;
     const { username = 'root' } = this.#options;
     const { UserName, Password: givenPassword } = { UserName: '', Password: '', ...partOf(body) };
-    if (UserName !== username || givenPassword !== password)
-      return json(response, 401, wrongCredentials);
+    if (UserName !== username || givenPassword !== password) return json(response, 401, wrongCredentials);
     this.#logins += 1;
     const token = `token-${this.#logins}`;
     this.tokens.add(token);
@@ -243,6 +242,7 @@ export interface StubClientOptions {
   readonly clock?: Clock;
   readonly limits?: Partial<BmcLimits>;
   readonly observer?: BmcObserver;
+  readonly basicFallback?: boolean;
   readonly maySend?: () => boolean;
   readonly idleConnections?: IdleConnections;
   readonly tlsContexts?: TlsContexts;

@@ -205,6 +205,10 @@ export const reasons = {
       "meaning": "The SSH host key of the BMC is not the one that is known; no password was sent.",
       "remedy": "Find out why it changed, then set spec.ssh.hostKeyFingerprint."
     },
+    "SSHHostKeyTrusted": {
+      "meaning": "The BMC was reached over SSH for the first time, and its host key was trusted without a comparison.",
+      "remedy": "Compare the fingerprint in the event with the BMC, and set spec.ssh.hostKeyFingerprint."
+    },
     "ResetNotNeeded": {
       "meaning": "What called for a restart has passed.",
       "remedy": "Nothing."
@@ -1055,7 +1059,7 @@ export const reasons = {
     },
     "WaitingForRelease": {
       "meaning": "The claim is being deleted and stays until its server is powered off and given back.",
-      "remedy": "If this stays, look at the condition Ready of the server. If the machine is lost, delete the Server."
+      "remedy": "If this stays, look at the condition Ready of the server. Parked: annotate the server with operation=unpark. Ignored: remove that annotation. BMC away: repair it, or clear spec.serverClaimRef if the machine is off. If the machine is lost, delete the Server."
     }
   },
   "serverbootconfiguration": {

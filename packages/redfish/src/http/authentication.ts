@@ -1,11 +1,19 @@
-import { closedError, RedfishError } from '../errors.ts';
+import { closedError, type RedfishError } from '../errors.ts';
 import { unlessAborted } from './aborted.ts';
 import type { Clock } from './clock.ts';
 import type { Interceptor, Send } from './interceptor.ts';
-import { describeStatus, errorFromResponse } from './parse-response.ts';
+import { forbiddenInSession, rejectedLogin } from './login-errors.ts';
+import { errorFromResponse } from './parse-response.ts';
 import type { Credentials } from './password.ts';
 import type { RawResponse, RedfishRequest } from './request.ts';
-import { closeSession, isCredentialsError, mayTakeBasic, openSession, type Session, type SessionRequest } from './session.ts';
+import {
+  closeSession,
+  isCredentialsError,
+  mayTakeBasic,
+  openSession,
+  type Session,
+  type SessionRequest,
+} from './session.ts';
 
 export interface AuthenticationOptions {
   readonly origin: string;
@@ -24,10 +32,7 @@ export interface AuthenticationOptions {
   readonly basicFallback: boolean;
 }
 
-/**
- * With Basic the first request is the login; `until` is when a session is tried again. `refused`: how the BMC refused the
- * session before. Then the credentials may be wrong, and the first request decides about them.
- */
+/** With Basic the first request is the login. `until`: when a session is tried again; `refused`: the rejection of the last one. */
 type AuthState = Session | { readonly kind: 'basic'; readonly until: number; readonly refused?: RedfishError };
 
 /** Permission to send one request with this authentication; disposed of when the response is known. */
@@ -95,12 +100,7 @@ export class Authentication {
     if (auth.kind === 'basic') throw this.#rejectWith(request, response);
     // The login works, so the credentials are right; the first session is perhaps still open.
     if (expired.kind === 'session') await closeSession(this.#sessionRequest, expired, auth.token);
-    const context = { origin: this.#options.origin, method: request.method, path: request.path };
-    throw new RedfishError({
-      code: 'Forbidden',
-      message: `${describeStatus(context, 401)} in a fresh session of user "${this.#credentials.username}"; give the account more rights`,
-      status: 401,
-    });
+    throw forbiddenInSession(request, this.#options.origin, this.#credentials.username);
   }
 
   /** Replaces the credentials, which ends the state `rejected`; the session of the former ones is closed. */
@@ -212,17 +212,17 @@ export class Authentication {
   }
 
   async #tryOpenSession(path: string): Promise<AuthState> {
-    const { session, refusal, offersBasic } = await openSession(this.#sessionRequest, path, this.#credentials);
+    const { session, rejection, offersBasic } = await openSession(this.#sessionRequest, path, this.#credentials);
     if (session !== undefined) return session;
-    if (isCredentialsError(refusal)) return this.#basicAfter(refusal, offersBasic);
-    const isPermanent = [404, 405, 501].includes(refusal.status ?? 0);
+    if (isCredentialsError(rejection)) return this.#basicAfter(rejection, offersBasic);
+    const isPermanent = [404, 405, 501].includes(rejection.status ?? 0);
     return basicUntil(isPermanent ? Number.POSITIVE_INFINITY : this.#options.clock.now() + sessionsRetryMs);
   }
 
-  /** No session is tried again until the credentials change: each refusal may count towards a lockout. */
-  #basicAfter(refusal: RedfishError, offersBasic: boolean): AuthState {
-    if (!this.#options.basicFallback || !mayTakeBasic(refusal, offersBasic)) throw this.#reject(refusal);
-    return { ...basicUntil(Number.POSITIVE_INFINITY), refused: refusal };
+  /** No session is tried again until the credentials change: each rejection may count towards a lockout. */
+  #basicAfter(error: RedfishError, offersBasic: boolean): AuthState {
+    if (!this.#options.basicFallback || !mayTakeBasic(error, offersBasic)) throw this.#reject(error);
+    return { ...basicUntil(Number.POSITIVE_INFINITY), refused: error };
   }
 
   #rejectWith({ method, path }: RedfishRequest, response: RawResponse): RedfishError {
@@ -231,17 +231,10 @@ export class Authentication {
   }
 
   /** Records that the credentials are wrong: each further attempt brings the account closer to its lockout. */
-  #reject({ status, messageIds }: RedfishError): RedfishError {
+  #reject(error: RedfishError): RedfishError {
     this.#verifiedCredentials = undefined;
-    const { origin } = this.#options;
     this.#auth = undefined;
-    const remedy = status === 403 ? ', or give the user the right to log in' : '';
-    this.#rejection = new RedfishError({
-      code: 'AuthenticationFailed',
-      message: `${origin} rejected user "${this.#credentials.username}" with ${status}${messageIds.length > 0 ? ` (${messageIds.join(', ')})` : ''}; correct the credentials${remedy}. User and password are not sent again until they change, so that the account is not locked`,
-      status,
-      messageIds,
-    });
+    this.#rejection = rejectedLogin(error, this.#options.origin, this.#credentials.username);
     return this.#rejection;
   }
 

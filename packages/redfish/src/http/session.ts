@@ -23,8 +23,8 @@ export interface SessionRequest {
 
 /** A session, or how the BMC refused it, and whether that response offers Basic authentication (RFC 9110, WWW-Authenticate). */
 type SessionResult =
-  | { readonly session: Session; readonly refusal?: never; readonly offersBasic?: never }
-  | { readonly session?: never; readonly refusal: RedfishError; readonly offersBasic: boolean };
+  | { readonly session: Session; readonly rejection?: never; readonly offersBasic?: never }
+  | { readonly session?: never; readonly rejection: RedfishError; readonly offersBasic: boolean };
 
 /** Opens a session with one POST to the Sessions collection. */
 export async function openSession(
@@ -39,7 +39,7 @@ export async function openSession(
   if (response.status < 300 && typeof token === 'string')
     return { session: { kind: 'session', token, path: sessionPathOf(response, context) } };
   const offersBasic = /(?:^|,)\s*basic\b/i.test(response.headers['www-authenticate'] ?? '');
-  return { refusal: errorFromResponse(response, context, now()), offersBasic };
+  return { rejection: errorFromResponse(response, context, now()), offersBasic };
 }
 
 /** Deletes a session, best effort: a session that cannot be deleted expires at the BMC. */

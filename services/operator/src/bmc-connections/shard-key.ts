@@ -24,8 +24,7 @@ export const shardKeyOfBmcUser = ({ metadata, spec }: BMCUser): string => spec.b
 export const isGuess = (name: string): boolean => name.startsWith('endpoint/');
 
 /** The key for the name of a connection. */
-export const shardKeyOfConnection = (name: string): string =>
-  isGuess(name) ? name.slice('endpoint/'.length) : name;
+export const shardKeyOfConnection = (name: string): string => (isGuess(name) ? name.slice('endpoint/'.length) : name);
 
 /** Name of the connection of a server with an inline BMC. */
 export const inlineConnectionName = ({ metadata }: Pick<Server, 'metadata'>): string => `server/${metadata.name}`;

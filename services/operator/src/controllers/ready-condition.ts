@@ -53,7 +53,13 @@ export function condition(
 ): ReportedCondition {
   const { generation } = object.metadata;
   const printable = withoutControlCharacters(message);
-  return { type, status, reason, message: printable, ...(generation === undefined ? {} : { observedGeneration: generation }) };
+  return {
+    type,
+    status,
+    reason,
+    message: printable,
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+  };
 }
 
 function explainError({ error, willRetry }: Outcome<string>): Explanation {

@@ -113,6 +113,10 @@ const resetReasons = {
     meaning: 'The SSH host key of the BMC is not the one that is known; no password was sent.',
     remedy: 'Find out why it changed, then set spec.ssh.hostKeyFingerprint.',
   },
+  SSHHostKeyTrusted: {
+    meaning: 'The BMC was reached over SSH for the first time, and its host key was trusted without a comparison.',
+    remedy: 'Compare the fingerprint in the event with the BMC, and set spec.ssh.hostKeyFingerprint.',
+  },
   ResetNotNeeded: { meaning: 'What called for a restart has passed.', remedy: 'Nothing.' },
   ResetAlreadyRunning: {
     meaning: 'Another restart was asked for while one is under way; it was dropped.',

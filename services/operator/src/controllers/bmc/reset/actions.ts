@@ -105,11 +105,11 @@ async function resetBySsh(reconcile: BmcReconcile): Promise<Outcome> {
 }
 
 /** The password was sent to whoever answered: only a person can compare the key with the BMC. */
-function reportFirstHostKey({ log, recordEvent }: BmcReconcile, fingerprint: string): void {
+function reportFirstHostKey(reconcile: BmcReconcile, fingerprint: string): void {
   const reason = 'SSHHostKeyTrusted';
   const note = `The first SSH host key ${fingerprint} was trusted; compare it with the BMC, and set spec.ssh.hostKeyFingerprint`;
-  log.warn({ reason, fingerprint }, 'the first SSH host key of the BMC was trusted');
-  recordEvent({ type: 'Normal', reason, action: 'ResetBMC', note });
+  reconcile.log.warn({ reason, fingerprint }, 'the first SSH host key of the BMC was trusted');
+  reconcile.recordEvent({ type: 'Normal', reason, action: 'ResetBMC', note });
 }
 
 const failed = (reason: ResetFailureReason, message: string) => ({ kind: 'failed', reason, message }) as const;

@@ -115,11 +115,7 @@ export function bootsOfClaim(
   return bootConfigurations.by('owner', uid).filter(({ metadata }) => metadata.namespace === namespace);
 }
 
-const bootOf = (
-  claim: ServerClaim,
-  server: Server,
-  caches: ClaimCaches,
-): ServerBootConfiguration | undefined =>
+const bootOf = (claim: ServerClaim, server: Server, caches: ClaimCaches): ServerBootConfiguration | undefined =>
   bootsOfClaim(claim.metadata, caches).find(
     ({ spec, metadata }) => spec.serverRef.name === server.metadata.name && metadata.deletionTimestamp === undefined,
   );

@@ -1,6 +1,11 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { uncleanServerAnnotation } from '@metal/api/wire/contract.ts';
-import type { CleanupFacts } from './facts.ts';
+
+/** As in the facts of the cleanup. */
+interface Need {
+  readonly needed: boolean;
+  readonly clearance: 'Cleaned' | 'Waived' | undefined;
+}
 
 interface MarkPatch {
   readonly metadata?: { readonly annotations: Readonly<Record<string, string | null>> };
@@ -16,18 +21,19 @@ interface MarkPatch {
  */
 export function uncleanMarkPatch(
   { metadata, spec, status }: Server,
-  { needed, clearance }: Pick<CleanupFacts, 'needed' | 'clearance'>,
+  { needed, clearance }: Need,
   now: number,
 ): MarkPatch {
   const isMarked = metadata.annotations?.[uncleanServerAnnotation] !== undefined;
   const isUsed = spec.serverClaimRef !== undefined;
-  if (!isMarked && (isUsed || needed))
-    return annotate(status?.cleanup?.neededSince ?? new Date(now).toISOString());
+  if (!isMarked && (isUsed || needed)) return annotate(status?.cleanup?.neededSince ?? new Date(now).toISOString());
   const isOver = clearance !== undefined || (status?.state === 'Available' && !needed);
   return isMarked && !isUsed && isOver ? annotate(null) : {};
 }
 
-const annotate = (value: string | null): MarkPatch => ({ metadata: { annotations: { [uncleanServerAnnotation]: value } } });
+const annotate = (value: string | null): MarkPatch => ({
+  metadata: { annotations: { [uncleanServerAnnotation]: value } },
+});
 
 /** The status was lost after a claim had used the server. */
 export const lostStatusUnclean = ({ metadata, status }: Server): boolean =>
