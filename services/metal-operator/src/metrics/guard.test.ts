@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
@@ -37,6 +38,7 @@ test('two tokens are reviewed at a time, and others get 503 after two seconds', 
   const { guard, clock, traffic } = reviewer();
   traffic.holds = true;
   const [first, second, third] = ['good-1', 'good-2', 'good-3'].map(guard);
+  await setImmediate();
   assert.equal(traffic.reviews, 2);
   const rejected = assert.rejects(third ?? Promise.resolve(), { status: 503, retryAfterSeconds: 5 });
   clock.advance(2_000);
