@@ -282,6 +282,29 @@ test('a leader stops at once when another candidate takes its lease', async () =
   await assert.rejects(kept, { code: 'LeaseLost' });
 });
 
+test('a leader stops when the API server was restored from a backup: its lease is older than before', async () => {
+  await using client = await connect();
+  const { clock, pass, untilAsleepFor } = fakeTime();
+  const options = { namespace, leaseName: 'restored', identity: 'before', ...times };
+  let isRestored = false;
+  // The etcd of the test cannot go back in time: the read returns the version of a backup.
+  const find: KubeClient['find'] = async (...request) => {
+    const found = await client.find(...request);
+    return found && isRestored ? { ...found, metadata: { ...found.metadata, resourceVersion: '1' } } : found;
+  };
+  const observed = clientWith(client, { find }, ['create', 'mergePatch', 'watch']);
+  const leader = new Leadership({ options, client: observed, clock, log });
+  await leader.acquire(never);
+  const kept = leader.keep(never);
+  await untilAsleepFor(times.retryMs);
+  pass(times.retryMs);
+  await untilAsleepFor(times.retryMs);
+  isRestored = true;
+  pass(times.retryMs);
+  await assert.rejects(kept, { code: 'LeaseLost', message: /restored from a backup/ });
+  assert.equal(leader.isOwner(), false);
+});
+
 test('a leader may act between renewals, but not before it leads, past its deadline or after the release of the lease', async () => {
   await using client = await connect();
   const { clock, pass, untilAsleepFor } = fakeTime();

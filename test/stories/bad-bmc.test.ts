@@ -67,8 +67,7 @@ test('an account that gains the login privilege is tried when its BMCSecret is a
   await using testenv = await startTestenv({ speed: 100 });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  const logins = { path: '/SessionService/Sessions' };
-  node.bmc.answer(403, logins);
+  node.bmc.answer(403);
   await testenv.plugIn(node);
   const bmc = await testenv
     .bmc(node)
@@ -76,7 +75,8 @@ test('an account that gains the login privilege is tried when its BMCSecret is a
       /with 403 .*, or give the user the right to log in.* rights were put right at the BMC, annotate the BMCSecret to have it tried/,
     );
   assert.equal(bmc.status?.rejectedLogin?.address, node.bmc.url);
-  const countLoginRequests = () => node.bmc.requests.filter(({ path }) => path.endsWith(logins.path)).length;
+  const countLoginRequests = () =>
+    node.bmc.requests.filter(({ path }) => path.endsWith('/SessionService/Sessions')).length;
   assert.equal(countLoginRequests(), 1);
 
   await node.bmc.heal();
@@ -84,6 +84,30 @@ test('an account that gains the login privilege is tried when its BMCSecret is a
   await testenv.bmc(node).reaches('Enabled');
   assert.equal(countLoginRequests(), 2);
 });
+
+for (const status of [401, 403])
+  test(`a BMC that refuses sessions with ${status} is used with Basic, and a wrong password locks no account`, async () => {
+    await using testenv = await startTestenv({ speed: 100 });
+    const quirks = { lockAfterFailures: 3 };
+    const node = await testenv.fleet.add({ vendor: 'generic', password: 'another-one', quirks });
+    node.bmc.answer(status, { path: '/SessionService/Sessions' });
+    await testenv.plugIn(node);
+    const { status: rejected } = await testenv.bmc(node).hasReason('AuthenticationFailed');
+    assert.equal(rejected?.rejectedLogin?.address, node.bmc.url);
+    await testenv.clock.sleep(minutes(20));
+    const countSessions = () => node.bmc.requests.filter(({ path }) => path.endsWith('/Sessions')).length;
+    assert.deepEqual([countSessions(), node.bmc.access.failedLogins], [1, 1], 'one session, one request with Basic');
+
+    await testenv.secrets.setTexts(node.name, { password: 'another-one' });
+    await testenv.bmc(node).reaches('Enabled');
+    await testenv.server(node).hasReason('Available');
+    assert.deepEqual(
+      [countSessions(), node.bmc.access.failedLogins],
+      [2, 1],
+      'one session per version of the BMCSecret',
+    );
+    assert.equal(node.bmc.access.isLocked, false);
+  });
 
 test('a password corrected on an inline BMC is tried once for each change of the BMCSecret', async () => {
   await using testenv = await startTestenv({ speed: 100 });
@@ -212,6 +236,10 @@ test('two BMCs with the same system UUID get one Server, and both report Duplica
     ({ type }) => type === 'SystemsAccepted',
   )?.message;
   assert.match(message ?? '', new RegExp(`so has BMC ${first.name}`));
+  await testenv
+    .bmc(second)
+    .hasMessage(/BMC is connected; a system has no Server \(DuplicateSystemUUID\): see condition/);
+  await testenv.hasEvent(await testenv.bmc(second).exists(), 'DuplicateSystemUUID');
   await testenv.bmc(first).hasReason('DuplicateSystemUUID');
   assert.equal([...testenv.servers.all()].length, 1);
   assert.deepEqual(second.powerLog, [], 'the second machine was not touched');

@@ -129,6 +129,8 @@ test('a BMC whose Redfish service only answers 503 is reset over SSH, once', asy
   assert.equal(node.bmc.shell.logins, 1);
   assert.equal(unreachable.status?.lastResetTime, unreachable.status?.reset?.sentAt);
   assert.equal(unreachable.status?.sshHostKeyFingerprint, node.bmc.shell.hostKeyFingerprint);
+  const { note } = await testenv.hasEvent(unreachable, 'SSHHostKeyTrusted');
+  assert.ok(note.includes(node.bmc.shell.hostKeyFingerprint), 'a person can compare the key');
 
   await node.bmc.heal();
   await reasonIs(testenv.bmc(node), 'Reset', 'False ResetComplete');

@@ -5,6 +5,7 @@ import { ErasureReport, erasureReportName, waiverName } from '@metal/api/v1alpha
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { uncleanServerAnnotation } from '@metal/api/wire/contract.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
@@ -316,6 +317,32 @@ test('--cleanup-per-hour limits how many servers start a cleanup within an hour'
     /number 1 in the queue; as many were let in within an hour as --cleanup-per-hour allows \(1\)/,
   );
   assert.equal(node.power, 'Off');
+});
+
+test('an uncleaned server whose status is lost, as in a restore from a backup, is cleaned up before it is offered', async () => {
+  await using testenv = await startTestenv({ flags: [purge, '--cleanup-attempts=1'] });
+  const { node, claim, name, server } = await claimed(testenv);
+  assert.notEqual(server.now?.metadata.annotations?.[uncleanServerAnnotation], undefined, 'marked while claimed');
+  using seen = follow(testenv, node);
+  simulated(node).eraserFault = 'fails';
+  await claim.delete();
+  await claim.isGone();
+  await until(testenv, name, 'Error');
+  await server.until('is off with nothing to boot', ({ spec, status }) => {
+    return status?.powerState === 'Off' && spec.bootConfigurationRef === undefined;
+  });
+
+  simulated(node).eraserFault = undefined;
+  await testenv.client.mergePatch(Server, { name }, { status: null }, { subresource: 'status' });
+  await server.hasReason('Available');
+  const states = seen.states.slice(seen.states.indexOf('Error')).filter((state) => state !== 'Initial');
+  assert.deepEqual(states, ['Error', '', 'Discovery', 'Cleanup', 'Available']);
+  assert.deepEqual(seen.uncleanReleases, []);
+  assert.equal(simulated(node).installed, undefined);
+  await server.until(
+    'has no mark any more',
+    ({ metadata }) => metadata.annotations?.[uncleanServerAnnotation] === undefined,
+  );
 });
 
 test('a claim recreated under the same name waits until the server is clean', async () => {

@@ -82,6 +82,28 @@ test('a claimed server is parked under its claim, and serves it again afterwards
   assert.equal(claim.phase, 'Bound');
 });
 
+test('a claim that is deleted while its server is parked stays, and the server is released right after unpark', async () => {
+  await using testenv = await startTestenv({ flags: ['--server-resync-interval=10s'] });
+  const { node, server } = await availableNode(testenv);
+  const claim = await testenv.claim({ image: 'registry.test/os:1' });
+  await testenv.server(node).hasReason('ClaimServed');
+  await testenv.servers.requestOperation(server, 'park');
+  await testenv.server(node).reaches('Parked');
+  await claim.delete();
+  await claim.hasReason('WaitingForRelease');
+
+  const messages: string[] = [];
+  using _watch = testenv.servers.onChange(({ after }) => void messages.push(JSON.stringify(after?.status?.conditions)));
+  await testenv.servers.requestOperation(server, 'unpark');
+  await claim.isGone();
+  await testenv.server(node).hasReason('Available');
+  assert.deepEqual(
+    messages.filter((message) => message.includes('at the first look')),
+    [],
+    'the power state is known from before',
+  );
+});
+
 test('a parked server that lost its state or its claim recovers', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);

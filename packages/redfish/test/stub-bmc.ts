@@ -36,6 +36,9 @@ export interface StubBmcOptions {
   readonly tls?: ServerOptions;
 }
 
+const MessageId = 'Base.1.8.ResourceAtUriUnauthorized';
+const wrongCredentials = { error: { message: 'Wrong.', '@Message.ExtendedInfo': [{ MessageId }] } };
+
 /** A real HTTP server that behaves like a small BMC and records its requests. */
 export class StubBmc implements AsyncDisposable {
   readonly received: ReceivedRequest[] = [];
@@ -147,8 +150,7 @@ export class StubBmc implements AsyncDisposable {
     const { password } = this;
     const { username = 'root' } = this.#options;
     const { UserName, Password: givenPassword } = { UserName: '', Password: '', ...partOf(body) };
-    if (UserName !== username || givenPassword !== password)
-      return json(response, 401, { error: { message: 'Wrong.' } });
+    if (UserName !== username || givenPassword !== password) return json(response, 401, wrongCredentials);
     this.#logins += 1;
     const token = `token-${this.#logins}`;
     this.tokens.add(token);
@@ -240,6 +242,7 @@ export interface StubClientOptions {
   readonly clock?: Clock;
   readonly limits?: Partial<BmcLimits>;
   readonly observer?: BmcObserver;
+  readonly basicFallback?: boolean;
   readonly maySend?: () => boolean;
   readonly idleConnections?: IdleConnections;
   readonly tlsContexts?: TlsContexts;

@@ -149,12 +149,27 @@ test('an evicted claim gets no user data, also while its server is still Reserve
     clock: fakeClock(),
     log: pino({ level: 'silent' }),
   });
-  const { serverClaimRef } = server.spec;
-  assert.ok(serverClaimRef);
-  const evicted = { ...server, spec: { ...server.spec, serverClaimRef: { ...serverClaimRef, evicted: true } } };
-  const { reason } = await reader.of(evicted, new AbortController().signal);
+  const { reason } = await reader.of(evictedServer(), new AbortController().signal);
   assert.equal(reason, 'the claim of this server was evicted');
 });
+
+for (const [title, live, reason] of [
+  ['was released meanwhile', { ...server, status: { state: 'Available' } }, 'this server is Available, not Reserved'],
+  ['was evicted meanwhile', evictedServer(), 'the claim of this server was evicted'],
+  ['was deleted meanwhile', undefined, 'this server is gone'],
+] as const)
+  test(`a server that ${title} gets no user data, although the cache does not show it yet`, async () => {
+    const client = { find: async () => live } as unknown as Pick<KubeClient, 'find'>; // only the Server is read
+    const log = pino({ level: 'silent' });
+    const reader = new UserDataReader({ client, events: discardEvents, clock: fakeClock(), log });
+    assert.deepEqual(await reader.of(server, new AbortController().signal), { reason });
+  });
+
+function evictedServer(): Server {
+  const { serverClaimRef } = server.spec;
+  assert.ok(serverClaimRef);
+  return { ...server, spec: { ...server.spec, serverClaimRef: { ...serverClaimRef, evicted: true } } };
+}
 
 test('requests for user data beyond the limit wait, and do not delay machines that boot', async () => {
   await using burst = await startBurst();

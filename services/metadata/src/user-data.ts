@@ -1,4 +1,4 @@
-import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { userDataSecretType } from '@metal/api/wire/contract.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
@@ -66,16 +66,18 @@ export class UserDataReader {
    * @throws HttpError 500 if the user data cannot be read, 503 on overload; the reason of `gone`
    */
   async of(server: Server, gone: AbortSignal): Promise<UserData> {
-    const { spec, status } = server;
-    const ref = spec.serverClaimRef;
-    if (ref === undefined) return { reason: 'no claim holds this server' };
-    if (status?.state !== 'Reserved') return { reason: `this server is ${status?.state ?? 'Initial'}, not Reserved` };
-    if (ref.evicted === true) return { reason: 'the claim of this server was evicted' };
+    const cached = holdingClaim(server);
+    if (cached.ref === undefined) return cached;
     const about = server.metadata.name;
-    return this.#limiter.run(() => this.#readOf(ref, { about, deadline: AbortSignal.timeout(deadlineMs), gone }));
+    return this.#limiter.run(() => this.#readOf(server, { about, deadline: AbortSignal.timeout(deadlineMs), gone }));
   }
 
-  async #readOf(ref: ClaimRef, reading: Reading): Promise<UserData> {
+  /** The cache may lag: the Server itself is read, as the claim may have been released or evicted. */
+  async #readOf({ metadata: { name: serverName, uid } }: Server, reading: Reading): Promise<UserData> {
+    const server = await this.#find(Server, { name: serverName }, reading);
+    if (server === undefined || server.metadata.uid !== uid) return { reason: 'this server is gone' };
+    const { ref, reason } = holdingClaim(server);
+    if (ref === undefined) return { reason };
     const claim = await this.#find(ServerClaim, ref, reading);
     if (claim === undefined) return { reason: 'the claim of this server is gone' };
     if (ref.uid === undefined) return { reason: 'the server does not say by UID which claim holds it' };
@@ -119,6 +121,14 @@ export class UserDataReader {
   #recordEvent(claim: ServerClaim, text: Pick<EventText, 'reason' | 'note'>): void {
     this.#options.events.record(claim, { type: 'Warning', action: 'ServeMetadata', ...text });
   }
+}
+
+/** The reference to the claim that may read its user data from this server, or the reason why there is none. */
+function holdingClaim({ spec, status }: Server): { ref: ClaimRef; reason?: never } | { ref?: never; reason: string } {
+  const ref = spec.serverClaimRef;
+  if (ref === undefined) return { reason: 'no claim holds this server' };
+  if (status?.state !== 'Reserved') return { reason: `this server is ${status?.state ?? 'Initial'}, not Reserved` };
+  return ref.evicted === true ? { reason: 'the claim of this server was evicted' } : { ref };
 }
 
 const unreadable = ({ code }: KubeError, secret: string): Pick<EventText, 'reason' | 'note'> => ({

@@ -2,6 +2,8 @@ import type { MetalOperatorConfig, MetricsConfig } from './options.ts';
 import { ConfigError } from '@metal/kube/config-error.ts';
 import { Readable } from 'node:stream';
 import { CertificateRenewal } from '@metal/http/certificate.ts';
+import { handleErrors, logRejection, statusOf } from '@metal/http/handle-errors.ts';
+import { HttpError } from '@metal/http/http-error.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { FastifyInstance } from 'fastify';
@@ -95,7 +97,17 @@ async function openMetrics(address: string, options: MetricsOptions, stack: Asyn
   return listening.url;
 }
 
-function serveMetrics(http: FastifyInstance, { metrics: { secure }, registry, guard }: MetricsOptions): void {
+function serveMetrics(
+  http: FastifyInstance,
+  { metrics: { secure }, registry, guard, log }: Omit<MetricsOptions, 'clock'>,
+): void {
+  handleErrors(http, {
+    httpErrorFor: (error) =>
+      error instanceof HttpError ? error : new HttpError(statusOf(error) ?? 500, 'metrics cannot be served now'),
+    unknownRoute: () => new HttpError(404, 'only /metrics is served here'),
+    // A client of the port may cause any number of refusals.
+    onRejection: (rejection) => rejection.httpError.status === 500 && logRejection(rejection, { log }),
+  });
   http.get('/metrics', async (request, reply) => {
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
     if (secure && token === undefined)

@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   let isStopping = false;
   // The initial lists of a large fleet take seconds; health and metrics are served before.
   await using _endpoints = await startEndpoints(config, metrics, {
-    guard: metricsGuardOf(client),
+    guard: metricsGuardOf(client, systemClock),
     readinessCheck: async () => (isStopping ? 'it is stopping' : (prepared.notReadyReason ?? apiServerCheck(client)())),
     clock: systemClock,
     log,

@@ -94,6 +94,11 @@ export function uncleanSystemAnnotation(systemUUID: string): string | undefined 
   const name = systemUUID.toLowerCase();
   return /^[0-9a-f-]{36}$/.test(name) ? `unclean.metal.ironcore.dev/${name}` : undefined;
 }
+/**
+ * On a Server that a claim has used: RFC 3339 time. A Server whose status was lost, as after a restore from a backup, is
+ * cleaned up before it is offered. Removed when the cleanup is over.
+ */
+export const uncleanServerAnnotation = 'metal.ironcore.dev/unclean-since';
 /** On a Server whose machine reports no UUID: the source of the UUID in the spec. */
 export const identityDerivedAnnotation = 'metal.ironcore.dev/identity-derived-from';
 /** On a Server: keys of the labels copied from its BMC, separated by commas. */

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { Event } from '../kinds/builtin.ts';
 import type { KubeClient } from './client.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { withoutControlCharacters } from '../runtime/printable.ts';
 import type { KubeObject } from '../kinds/kind.ts';
 
 export interface EventText {
@@ -86,7 +87,7 @@ function describe({ apiVersion, kind, metadata }: KubeObject, { type, reason, ac
     type,
     reason,
     action: action.slice(0, 128),
-    note: note.slice(0, longestNote),
+    note: withoutControlCharacters(note).slice(0, longestNote),
     eventTime: microTime(now),
     regarding: { apiVersion, kind, name, namespace, uid },
   };

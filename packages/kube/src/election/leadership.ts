@@ -180,7 +180,7 @@ export class Leadership {
       const known = this.#leaseObserver.version;
       const lease = await this.#read(signal);
       if (lease === undefined) return await this.#create(signal);
-      this.#leaseObserver.onRead(lease, known);
+      if (this.#leaseObserver.onRead(lease, known) && this.isOwner()) throw this.#restored();
       return this.#mayTake(lease) ? await this.#take(lease, signal) : false;
     } catch (error) {
       // A conflict does not name the holder: it may be our own earlier write, which timed out and succeeded. A read shows it.
@@ -191,6 +191,14 @@ export class Leadership {
       );
       throw error;
     }
+  }
+
+  /** The caches keep objects that are newer than the restored ones, and their watches wait for versions to come. */
+  #restored(): LeaseLost {
+    this.#endsAt = notLeading;
+    return new LeaseLost(
+      `the lease ${this.options.leaseName} is older than what this process wrote: the API server was restored from a backup. Nothing is done with what is known from before`,
+    );
   }
 
   #read(signal?: AbortSignal): Promise<Lease | undefined> {

@@ -50,11 +50,13 @@ export class LeaseObserver {
 
   /**
    * A read returned the lease; `known` was the newest version when it was sent. A read is no older than its request: an
-   * older version means that etcd was restored from a backup, and versions start again.
+   * older version means that etcd was restored from a backup, and versions start again. Returns whether it is older.
    */
-  onRead(lease: Lease, known: string | undefined): void {
-    if (isNewerVersion(known, lease.metadata.resourceVersion)) this.#version = undefined;
+  onRead(lease: Lease, known: string | undefined): boolean {
+    const isOlder = isNewerVersion(known, lease.metadata.resourceVersion);
+    if (isOlder) this.#version = undefined;
     this.#observe(lease);
+    return isOlder;
   }
 
   /** Expired: the holder did not renew this, the last observed, version for the lease duration. */

@@ -95,16 +95,65 @@ test('a wrong password is recognised by the message identifier of a status 400',
   assert.deepEqual(stub.log, ['GET /redfish/v1/', login]);
 });
 
-test('an account without the right to log in is not tried again', async () => {
-  await using stub = await StubBmc.start();
+/** Refuses sessions with this status; a gateway offers Basic, and a BMC names no cause. */
+function refuseSessions(stub: StubBmc, status: number, headers: Record<string, string> = {}, body: object = {}): void {
   stub.intercept = ({ method }, response) => {
-    if (method === 'POST') json(response, 403, {});
-    return method === 'POST';
+    if (method !== 'POST') return false;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    json(response, status, body);
+    return true;
+  };
+}
+
+const unauthorized = { error: { '@Message.ExtendedInfo': [{ MessageId: 'Base.1.8.ResourceAtUriUnauthorized' }] } };
+const offer = { 'www-authenticate': 'Basic realm="bmc"' };
+
+for (const [title, status, headers, body] of [
+  ['with 403, as sessions are forbidden to the account', 403, {}, {}],
+  ['with 401 and without a cause', 401, {}, {}],
+  ['with 401, but offers Basic', 401, offer, unauthorized],
+] as const) {
+  test(`a BMC that refuses sessions ${title} is used with Basic, and no session is tried again`, async () => {
+    await using stub = await StubBmc.start();
+    refuseSessions(stub, status, headers, body);
+    await using bmc = openStubClient(stub);
+    await Promise.all([readSystem(bmc, system), readSystem(bmc, system), readSystems(bmc)]);
+    await readSystem(bmc, system);
+    assert.equal(stub.count(login), 1);
+  });
+
+  test(`a BMC that refuses sessions ${title} receives a wrong password twice and never again`, async () => {
+    await using stub = await StubBmc.start();
+    refuseSessions(stub, status, headers, body);
+    await using bmc = openStubClient(stub, { password: 'hunter2' });
+    const rejected = { code: 'AuthenticationFailed', status: 401 };
+    await Promise.all([1, 2, 3, 4].map(() => assert.rejects(readSystem(bmc, system), rejected)));
+    await assert.rejects(readSystem(bmc, system), rejected);
+    assert.deepEqual([stub.count(login), requestsWithBasic(stub).length], [1, 1]);
+    await bmc.replaceCredentials({ username: 'root', password: new Password('hunter3') });
+    await assert.rejects(readSystem(bmc, system), rejected);
+    assert.deepEqual([stub.count(login), requestsWithBasic(stub).length], [2, 2], 'once per credentials');
+  });
+}
+
+test('a refused session is final where Basic must not be tried, as for a guessed password', async () => {
+  await using stub = await StubBmc.start();
+  refuseSessions(stub, 401, offer);
+  await using bmc = openStubClient(stub, { basicFallback: false });
+  await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed', status: 401 });
+  assert.equal(requestsWithBasic(stub).length, 0);
+});
+
+test('an account without the right to log in, by session or Basic, is not tried again', async () => {
+  await using stub = await StubBmc.start();
+  stub.intercept = ({ path }, response) => {
+    if (path !== '/redfish/v1/') json(response, 403, {});
+    return path !== '/redfish/v1/';
   };
   await using bmc = openStubClient(stub);
   await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed', status: 403 });
   await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed' });
-  assert.equal(stub.count(login), 1);
+  assert.deepEqual([stub.count(login), requestsWithBasic(stub).length], [1, 1]);
 });
 
 for (const withSessions of [true, false]) {

@@ -1,11 +1,19 @@
-import { closedError, RedfishError } from '../errors.ts';
+import { closedError, type RedfishError } from '../errors.ts';
 import { unlessAborted } from './aborted.ts';
 import type { Clock } from './clock.ts';
 import type { Interceptor, Send } from './interceptor.ts';
-import { describeStatus, errorFromResponse } from './parse-response.ts';
+import { forbiddenInSession, rejectedLogin } from './login-errors.ts';
+import { errorFromResponse } from './parse-response.ts';
 import type { Credentials } from './password.ts';
 import type { RawResponse, RedfishRequest } from './request.ts';
-import { closeSession, isCredentialsError, openSession, type Session, type SessionRequest } from './session.ts';
+import {
+  closeSession,
+  isCredentialsError,
+  mayTakeBasic,
+  openSession,
+  type Session,
+  type SessionRequest,
+} from './session.ts';
 
 export interface AuthenticationOptions {
   readonly origin: string;
@@ -17,10 +25,15 @@ export interface AuthenticationOptions {
   /** Where sessions are created; undefined when the BMC has no sessions. */
   readonly sessionsPath: () => Promise<string | undefined>;
   readonly onSessions: (count: number) => void;
+  /**
+   * Whether a BMC that refuses sessions gets one request with Basic. A wrong password is then sent twice, which guesses
+   * cannot afford.
+   */
+  readonly basicFallback: boolean;
 }
 
-/** With Basic the first request is the login; `until` is when a session is tried again. */
-type AuthState = Session | { readonly kind: 'basic'; readonly until: number };
+/** With Basic the first request is the login. `until`: when a session is tried again; `refused`: the rejection of the last one. */
+type AuthState = Session | { readonly kind: 'basic'; readonly until: number; readonly refused?: RedfishError };
 
 /** Permission to send one request with this authentication; disposed of when the response is known. */
 interface Permit extends Disposable {
@@ -34,8 +47,11 @@ const sessionsRetryMs = 30 * 60_000;
  * Authenticates the requests to one BMC.
  *
  *   unknown ──login──► session ──401 (expired)──► unknown
- *      │ └─no sessions there, or refused with anything but 401/403──► basic, one request at a time until one succeeds
- *      └──401/403 on login, 401 with Basic──► rejected: nothing is sent until the credentials are replaced
+ *      │ ├─no sessions there, or refused with anything but 401/403──► basic, one request at a time until one succeeds
+ *      │ └─refused with 401/403, but not as wrong credentials──► basic, for one request: 401/403 again──┐
+ *      └──wrong credentials on login, 401 with Basic──► rejected ◄──────────────────────────────────────┘
+ *
+ * Rejected: nothing is sent until the credentials are replaced.
  */
 export class Authentication {
   readonly #options: AuthenticationOptions;
@@ -65,6 +81,7 @@ export class Authentication {
     const { auth } = permit;
     const credentials = this.#credentials;
     const response = await this.#send(request, auth, next);
+    if (this.#isRefusedTwice(auth, response)) throw this.#rejectWith(request, response);
     if (response.status !== 401) return this.#markVerified(auth, credentials, response);
     await this.#awaitPasswordChange(request.signal);
     if (auth.kind === 'basic' && credentials === this.#credentials) throw this.#rejectWith(request, response);
@@ -78,16 +95,12 @@ export class Authentication {
     const { auth } = permit;
     const credentials = this.#credentials;
     const response = await next(this.#authenticated(request, auth));
+    if (this.#isRefusedTwice(auth, response)) throw this.#rejectWith(request, response);
     if (response.status !== 401) return this.#markVerified(auth, credentials, response);
     if (auth.kind === 'basic') throw this.#rejectWith(request, response);
     // The login works, so the credentials are right; the first session is perhaps still open.
     if (expired.kind === 'session') await closeSession(this.#sessionRequest, expired, auth.token);
-    const context = { origin: this.#options.origin, method: request.method, path: request.path };
-    throw new RedfishError({
-      code: 'Forbidden',
-      message: `${describeStatus(context, 401)} in a fresh session of user "${this.#credentials.username}"; give the account more rights`,
-      status: 401,
-    });
+    throw forbiddenInSession(request, this.#options.origin, this.#credentials.username);
   }
 
   /** Replaces the credentials, which ends the state `rejected`; the session of the former ones is closed. */
@@ -166,6 +179,12 @@ export class Authentication {
     };
   }
 
+  /** Neither a session nor Basic was accepted: the account may have no right to log in. */
+  #isRefusedTwice(auth: AuthState, { status }: RawResponse): boolean {
+    const isUnverified = this.#verifiedCredentials !== this.#credentials;
+    return auth.kind === 'basic' && auth.refused !== undefined && isUnverified && status === 403;
+  }
+
   /** Any other status may have been sent before the BMC checked the password. */
   #markVerified(auth: AuthState, credentials: Credentials, response: RawResponse): RawResponse {
     if (auth.kind === 'basic' && response.status < 300) this.#verifiedCredentials = credentials;
@@ -193,11 +212,17 @@ export class Authentication {
   }
 
   async #tryOpenSession(path: string): Promise<AuthState> {
-    const session = await openSession(this.#sessionRequest, path, this.#credentials);
-    if (!(session instanceof RedfishError)) return session;
-    if (isCredentialsError(session)) throw this.#reject(session);
-    const isPermanent = [404, 405, 501].includes(session.status ?? 0);
+    const { session, rejection, offersBasic } = await openSession(this.#sessionRequest, path, this.#credentials);
+    if (session !== undefined) return session;
+    if (isCredentialsError(rejection)) return this.#basicAfter(rejection, offersBasic);
+    const isPermanent = [404, 405, 501].includes(rejection.status ?? 0);
     return basicUntil(isPermanent ? Number.POSITIVE_INFINITY : this.#options.clock.now() + sessionsRetryMs);
+  }
+
+  /** No session is tried again until the credentials change: each rejection may count towards a lockout. */
+  #basicAfter(error: RedfishError, offersBasic: boolean): AuthState {
+    if (!this.#options.basicFallback || !mayTakeBasic(error, offersBasic)) throw this.#reject(error);
+    return { ...basicUntil(Number.POSITIVE_INFINITY), refused: error };
   }
 
   #rejectWith({ method, path }: RedfishRequest, response: RawResponse): RedfishError {
@@ -206,17 +231,10 @@ export class Authentication {
   }
 
   /** Records that the credentials are wrong: each further attempt brings the account closer to its lockout. */
-  #reject({ status, messageIds }: RedfishError): RedfishError {
+  #reject(error: RedfishError): RedfishError {
     this.#verifiedCredentials = undefined;
-    const { origin } = this.#options;
     this.#auth = undefined;
-    const remedy = status === 403 ? ', or give the user the right to log in' : '';
-    this.#rejection = new RedfishError({
-      code: 'AuthenticationFailed',
-      message: `${origin} rejected user "${this.#credentials.username}" with ${status}${messageIds.length > 0 ? ` (${messageIds.join(', ')})` : ''}; correct the credentials${remedy}. User and password are not sent again until they change, so that the account is not locked`,
-      status,
-      messageIds,
-    });
+    this.#rejection = rejectedLogin(error, this.#options.origin, this.#credentials.username);
     return this.#rejection;
   }
 
@@ -227,4 +245,4 @@ export class Authentication {
   }
 }
 
-const basicUntil = (until: number): AuthState => ({ kind: 'basic', until });
+const basicUntil = (until: number) => ({ kind: 'basic', until }) as const;

@@ -38,6 +38,8 @@ export interface BmcOptions {
   readonly random?: () => number;
   readonly limits?: Partial<BmcLimits>;
   readonly observer?: BmcObserver;
+  /** Whether a BMC that refuses sessions with 401 or 403 gets one request with Basic; true unless given. */
+  readonly basicFallback?: boolean;
   /** Checked before each request and on each new connection. A request that may not be sent fails with HandedOver. */
   readonly maySend?: MaySend | undefined;
 }

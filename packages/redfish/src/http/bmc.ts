@@ -14,7 +14,7 @@ import { bodyOf, errorFromResponse, etagOf, jsonOf, parse, type RequestContext }
 import type { Credentials } from './password.ts';
 import { PriorityRequestQueue } from './priority-request-queue.ts';
 import type { CallOptions, Method, RawResponse, RedfishRequest, WriteOptions, WriteResponse } from './request.ts';
-import { observeRequests } from './request-observer.ts';
+import { type BmcObserver, observeRequests } from './request-observer.ts';
 import { retryTransientFailures } from './retry.ts';
 import { ServiceRootReader } from './service-root-reader.ts';
 import { type ServiceRoot, sessionsPath } from './service-root.ts';
@@ -34,7 +34,7 @@ const logoutTimeoutMs = 2_000;
 /**
  * The Redfish client of one BMC: one session, limited concurrency, requests in the order of their priority.
  *
- * Guarantees: a rejected password is not sent again; nothing is sent to a BMC that keeps failing until a pause is over; no
+ * Guarantees: a rejected password is not sent again (a BMC that refuses sessions may get it once more, with Basic); nothing is sent to a BMC that keeps failing until a pause is over; no
  * request outlives its deadline; a POST is never sent twice unless the BMC refused it with 401. Rejects with RedfishError, or
  * with the reason of the caller's signal.
  */
@@ -54,14 +54,11 @@ export class Bmc implements AsyncDisposable {
   #closing: Promise<void> | undefined;
 
   constructor(options: BmcOptions) {
-    const { endpoint, credentials, clock, random = Math.random, observer, maySend } = options;
+    const { endpoint, credentials, clock, random = Math.random, observer, maySend, basicFallback = true } = options;
     const { idleConnections = new IdleConnections({ clock }), tlsContexts = new TlsContexts() } = options;
     const origin = originOf(endpoint);
     const limits = { ...defaultLimits, ...options.limits };
-    const onChange = (state: BreakerState): void => {
-      this.#onBreakerChange(state);
-      observer?.breaker(state);
-    };
+    const onChange = (state: BreakerState): void => this.#onBreakerChange(state, observer);
     const send: Send = (request) => this.#sendUnauthenticated(request);
     const shared = { origin, clock, deadlineMs: limits.callDeadlineMs, send };
     this.#clock = clock;
@@ -72,6 +69,7 @@ export class Bmc implements AsyncDisposable {
     this.#authentication = new Authentication({
       ...shared,
       credentials,
+      basicFallback,
       sessionsPath: async () => sessionsPath(await this.#rootReader.read()),
       onSessions: (count) => observer?.sessions(count),
     });
@@ -231,7 +229,8 @@ export class Bmc implements AsyncDisposable {
   }
 
   /** A BMC that comes back may have new firmware: its service root and its `$expand` are read and tried again. */
-  #onBreakerChange(state: BreakerState): void {
+  #onBreakerChange(state: BreakerState, observer: BmcObserver | undefined): void {
+    observer?.breaker(state);
     if (state !== 'half-open') return;
     this.#rootReader.invalidate();
     this.#expands = true;

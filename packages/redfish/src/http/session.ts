@@ -21,19 +21,25 @@ export interface SessionRequest {
   readonly send: Send;
 }
 
-/** Opens a session with one POST to the Sessions collection. Resolves with the error when the BMC refuses. */
+/** A session, or how the BMC refused it, and whether that response offers Basic authentication (RFC 9110, WWW-Authenticate). */
+type SessionResult =
+  | { readonly session: Session; readonly rejection?: never; readonly offersBasic?: never }
+  | { readonly session?: never; readonly rejection: RedfishError; readonly offersBasic: boolean };
+
+/** Opens a session with one POST to the Sessions collection. */
 export async function openSession(
   { origin, now, deadlineMs, send }: SessionRequest,
   path: string,
   { username, password }: Credentials,
-): Promise<Session | RedfishError> {
+): Promise<SessionResult> {
   const body = { UserName: username, Password: password.reveal() };
   const response = await send({ method: 'POST', path, headers: {}, body, deadlineMs });
   const context = { origin, method: 'POST', path };
   const token = response.headers['x-auth-token'];
   if (response.status < 300 && typeof token === 'string')
-    return { kind: 'session', token, path: sessionPathOf(response, context) };
-  return errorFromResponse(response, context, now());
+    return { session: { kind: 'session', token, path: sessionPathOf(response, context) } };
+  const offersBasic = /(?:^|,)\s*basic\b/i.test(response.headers['www-authenticate'] ?? '');
+  return { rejection: errorFromResponse(response, context, now()), offersBasic };
 }
 
 /** Deletes a session, best effort: a session that cannot be deleted expires at the BMC. */
@@ -54,6 +60,16 @@ export function isCredentialsError({ status, messageIds }: RedfishError): boolea
     status === 403 ||
     messageIds.some((id) => /Unauthorized|InvalidCredential|AccountLocked/i.test(id))
   );
+}
+
+/**
+ * Sessions may be forbidden to an account that may use Basic, or a gateway may demand Basic on every path. A response that
+ * names the credentials as the cause is final, unless it offers Basic.
+ */
+export function mayTakeBasic({ status, messageIds }: RedfishError, offersBasic: boolean): boolean {
+  if (status !== 401 && status !== 403) return false;
+  if (messageIds.some((id) => /AccountLocked/i.test(id))) return false;
+  return offersBasic || !messageIds.some((id) => /Unauthorized|InvalidCredential/i.test(id));
 }
 
 const created = z.object({ '@odata.id': z.string() });

@@ -33,11 +33,12 @@ test('an account with the right to log in but not to read has the right password
 
 test('an account without the right to log in is distinguished from a wrong password', async () => {
   await using stub = await StubBmc.start();
-  stub.intercept = ({ method }, response) => {
-    if (method === 'POST') json(response, 403, {});
-    return method === 'POST';
+  stub.intercept = ({ path }, response) => {
+    if (path !== '/redfish/v1/') json(response, 403, {});
+    return path !== '/redfish/v1/';
   };
   assert.equal(await tryLogin(loginOptions(stub, 'calvin')), 'forbidden');
+  assert.equal(stub.received.length, 3, 'one session, and one request with Basic');
 });
 
 test('an unreachable BMC rejects the call instead of the password', async () => {

@@ -7,7 +7,7 @@ export type LoginResult = 'accepted' | 'rejected' | 'forbidden';
 
 /**
  * Tries a login with a client of its own, which is closed afterwards. The credentials are sent once: to open a session, or,
- * without sessions, with the first Basic request. Rejects when the BMC gave no answer to the login.
+ * without sessions, with the first Basic request; twice only to a BMC that refuses sessions and may take Basic. Rejects when the BMC gave no answer to the login.
  */
 export async function tryLogin(options: BmcOptions, { signal }: CallOptions = {}): Promise<LoginResult> {
   let isLoggedIn = false;

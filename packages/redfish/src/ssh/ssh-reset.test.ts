@@ -38,11 +38,13 @@ for (const [manufacturer, command] of [
   });
 }
 
-test('an unknown manufacturer is an error, and nothing is sent', async () => {
-  await using shell = await StubShell.start();
-  await assert.rejects(reset(shell, { manufacturer: 'Contoso' }), { message: /manufacturer "Contoso"/ });
-  assert.deepEqual(shell.logins, []);
-});
+for (const manufacturer of ['Contoso', 'constructor', '__proto__'])
+  test(`the unknown manufacturer ${manufacturer} is an error, and nothing is sent`, async () => {
+    await using shell = await StubShell.start();
+    const message = new RegExp(`manufacturer "${manufacturer}"`);
+    await assert.rejects(reset(shell, { manufacturer }), { message });
+    assert.deepEqual(shell.logins, []);
+  });
 
 test('a pinned host key is accepted with and without the prefix SHA256:', async () => {
   await using shell = await StubShell.start();

@@ -1,18 +1,18 @@
 import { type SshCommand, SshError, type SshOutcome, runOverSsh } from './ssh.ts';
 
 /** The command that restarts the BMC, by the exact Manufacturer text of Redfish. */
-const resetCommands: Readonly<Record<string, string>> = {
-  'Dell Inc.': 'racreset',
-  HPE: 'cd /map1 && reset',
-  Lenovo: 'resetsp',
-};
+const resetCommands: ReadonlyMap<string, string> = new Map([
+  ['Dell Inc.', 'racreset'],
+  ['HPE', 'cd /map1 && reset'],
+  ['Lenovo', 'resetsp'],
+]);
 
 /** Restarts a BMC through its shell. @throws SshError for a manufacturer without a known command. */
 export async function resetOverSsh(manufacturer: string, access: Omit<SshCommand, 'command'>): Promise<SshOutcome> {
-  const command = resetCommands[manufacturer];
+  const command = resetCommands.get(manufacturer);
   if (command !== undefined) return runOverSsh({ ...access, command });
   throw new SshError(
     'SshFailed',
-    `no SSH command is known that restarts a BMC of manufacturer "${manufacturer}"; one is known for ${Object.keys(resetCommands).join(', ')}`,
+    `no SSH command is known that restarts a BMC of manufacturer "${manufacturer}"; one is known for ${[...resetCommands.keys()].join(', ')}`,
   );
 }

@@ -13,10 +13,14 @@ export class UnknownMachines {
     if (this.#lastSeen.size > maxRemembered) this.#lastSeen.delete(oldest);
   }
 
-  /** A hint for a boot whose script is overdue; empty if there was no such request since. */
+  /**
+   * A hint for a boot whose script is overdue; empty if there was no such request since. It has no text of a request: anybody on
+   * the boot network could write to the conditions of a tenant. The log has the UUIDs.
+   */
   hint(since: number): string {
-    const uuids = [...this.#lastSeen].flatMap(([uuid, at]) => (at >= since ? [uuid] : []));
-    if (uuids.length === 0) return '';
-    return `; meanwhile a script was asked for by system UUID ${uuids.join(', ')}, which no Server has: if that is this machine, its BMC tells another UUID than its firmware`;
+    const count = [...this.#lastSeen.values()].filter((at) => at >= since).length;
+    if (count === 0) return '';
+    const machines = count === 1 ? 'a machine' : `${count} machines`;
+    return `; meanwhile ${machines} asked by a system UUID that no Server has (see the log of the boot service): this BMC may report another UUID than the firmware`;
   }
 }

@@ -5,7 +5,7 @@ import type { Credentials } from '@metal/redfish/http/password.ts';
 import { TlsContexts } from '@metal/redfish/http/tls-contexts.ts';
 import { type LoginResult, tryLogin } from '@metal/redfish/resources/login.ts';
 import type { Connection } from './connection.ts';
-import { shardKeyOfConnection } from './shard-key.ts';
+import { isGuess, shardKeyOfConnection } from './shard-key.ts';
 
 export interface BmcClientOptions {
   readonly clock: Clock;
@@ -47,6 +47,8 @@ export class BmcClientFactory {
       random,
       limits: { callDeadlineMs },
       maySend: () => this.maySend(name),
+      // The pauses between default credentials count one attempt for each.
+      basicFallback: !isGuess(name),
       ...(observer === undefined ? {} : { observer }),
     });
   }

@@ -158,6 +158,18 @@ export class ObservedSystem {
     return this.power?.cause !== 'unrequested' || now - this.power.since >= driftMs;
   }
 
+  /**
+   * Parking ended: the machine is read again before anything is done to it. A power state that this process observed over
+   * this connection, without a request of its own under way, stays known: nothing is sent to a parked machine, so no
+   * request of an earlier process can change it.
+   */
+  resumeFromParked(): void {
+    const isPowerKnown = this.state !== undefined && this.transition === undefined;
+    const powerBefore = isPowerKnown ? this.#powerBefore : undefined;
+    this.reset();
+    this.#powerBefore = powerBefore;
+  }
+
   /** A retry was requested: earlier failures no longer count. */
   reset(): void {
     this.transition = undefined;

@@ -20,9 +20,11 @@ export const shardKeyOfServer = ({
 /** A user without a BMC sends no requests. */
 export const shardKeyOfBmcUser = ({ metadata, spec }: BMCUser): string => spec.bmcRef?.name ?? `user/${metadata.name}`;
 
+/** The connection tries one of several default credentials. */
+export const isGuess = (name: string): boolean => name.startsWith('endpoint/');
+
 /** The key for the name of a connection. */
-export const shardKeyOfConnection = (name: string): string =>
-  name.startsWith('endpoint/') ? name.slice('endpoint/'.length) : name;
+export const shardKeyOfConnection = (name: string): string => (isGuess(name) ? name.slice('endpoint/'.length) : name);
 
 /** Name of the connection of a server with an inline BMC. */
 export const inlineConnectionName = ({ metadata }: Pick<Server, 'metadata'>): string => `server/${metadata.name}`;

@@ -219,3 +219,15 @@ test('the in-flight limit bounds the list, and a released slot is notified', () 
   clock.advance(seconds(1));
   assert.deepEqual([queue.next(plenty, epoch), freed], [['c', 'd'], 2]);
 });
+
+test('a start in the future, of a clock that was ahead, counts for an hour from now and not longer', () => {
+  const { servers, put } = openStore();
+  using queue = new CleanupQueue(servers, fakeClock());
+  const waiting = put(inCleanup('waiting', at(1)));
+  const ahead = { neededSince: at(0), attempt: 1, startedTime: at(600) };
+  put(inCleanup('ahead', at(0), { cleanup: ahead }));
+  const countAt = (minute: number) => queue.positionOf(waiting, Date.parse(at(minute))).startedInHour;
+  assert.equal(countAt(0), 1);
+  put(inCleanup('ahead', at(0), { cleanup: ahead, powerState: 'On' }));
+  assert.deepEqual([countAt(59), countAt(61)], [1, 0]);
+});

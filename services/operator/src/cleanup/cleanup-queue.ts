@@ -57,7 +57,8 @@ export class CleanupQueue implements Disposable {
   readonly #starts = new SortedList<{ readonly at: number; readonly uid: string }>(
     (one, other) => one.at - other.at || compare(one.uid, other.uid),
   );
-  readonly #startOf = new Map<string, number>();
+  /** By UID: the time in the status, and the time that counts. */
+  readonly #startOf = new Map<string, { readonly reported: number; readonly at: number }>();
   readonly #admitted = new Set<string>();
   /** Admitted servers whose attempt is not in the status yet. */
   readonly #unrecorded = new Set<string>();
@@ -123,6 +124,7 @@ export class CleanupQueue implements Disposable {
    * count twice.
    */
   next({ atOnce, perHour }: CleanupLimits, now: number): string[] {
+    this.#clampStarts(now);
     this.#dropStartsUntil(now - hourMs);
     const running = this.#admitted.size + this.#unannounced.size;
     const startedInHour = this.#starts.size + this.#unrecorded.size + this.#unannounced.size;
@@ -131,6 +133,7 @@ export class CleanupQueue implements Disposable {
   }
 
   #startsInHour(server: Server, now: number): Pick<QueuePosition, 'startedInHour' | 'nextHourlySlotInMs'> {
+    this.#clampStarts(now);
     this.#dropStartsUntil(now - hourMs);
     const { uid = '' } = server.metadata;
     // A further attempt of the same cleanup is not counted as a start.
@@ -174,12 +177,23 @@ export class CleanupQueue implements Disposable {
 
   #recordStart(uid: string, at: number): void {
     const before = this.#startOf.get(uid);
-    if (before === at) return;
-    if (before !== undefined) this.#starts.remove({ at: before, uid });
+    if (before?.reported === at) return;
+    if (before !== undefined) this.#starts.remove({ at: before.at, uid });
     this.#startOf.delete(uid);
     if (Number.isNaN(at)) return;
-    this.#startOf.set(uid, at);
+    this.#startOf.set(uid, { reported: at, at });
     this.#starts.add({ at, uid });
+  }
+
+  /** A start in the future was written by a clock that was ahead: it counts from now on, and not until its time has passed. */
+  #clampStarts(now: number): void {
+    if (this.#starts.countBefore(({ at }) => at <= now) === this.#starts.size) return;
+    for (const [uid, { reported, at }] of this.#startOf) {
+      if (at <= now) continue;
+      this.#starts.remove({ at, uid });
+      this.#starts.add({ at: now, uid });
+      this.#startOf.set(uid, { reported, at: now });
+    }
   }
 
   #dropStartsUntil(until: number): void {

@@ -60,3 +60,8 @@ test('the time in the message stays while the reason does', () => {
   const other = { ...later, decision: { ...later.decision, reason: 'Refused' } };
   assert.equal(readyCondition(known, other, undefined).message, 'two tries (since 2026-01-01T13:00:00Z)');
 });
+
+test('control characters of a BMC do not reach the message', () => {
+  const decision = { kind: 'wait', reason: 'Away', message: 'the BMC reports "\u001b[2Jx\r\ny"' } as const;
+  assert.equal(formatReady({ decision }), `False Away: the BMC reports " [2Jx y" (since ${noon})`);
+});

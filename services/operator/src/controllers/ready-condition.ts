@@ -1,6 +1,7 @@
 import type { Outcome } from '@metal/kube/controller/definition.ts';
 import type { Condition, KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
+import { withoutControlCharacters } from '@metal/kube/runtime/printable.ts';
 import { RedfishError, underlyingError } from '@metal/redfish/errors.ts';
 
 export type ReportedCondition = StatusReport['conditions'][number];
@@ -51,7 +52,14 @@ export function condition(
   { reason, message }: Explanation,
 ): ReportedCondition {
   const { generation } = object.metadata;
-  return { type, status, reason, message, ...(generation === undefined ? {} : { observedGeneration: generation }) };
+  const printable = withoutControlCharacters(message);
+  return {
+    type,
+    status,
+    reason,
+    message: printable,
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+  };
 }
 
 function explainError({ error, willRetry }: Outcome<string>): Explanation {

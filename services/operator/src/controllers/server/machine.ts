@@ -6,6 +6,7 @@ import { readSystems } from '@metal/redfish/resources/systems.ts';
 import type { ObservedSystem } from '../../bmc-connections/observed-state.ts';
 import { StaleDecision } from '../../errors.ts';
 import type { OperatorContext } from '../context.ts';
+import { uncleanMarkPatch } from './cleanup/unclean-mark.ts';
 import type { ServerFacts } from './types.ts';
 
 /** Shared by the actions: requests to the BMC, the memory of the machine, and guarded writes. */
@@ -51,8 +52,10 @@ export async function patchGuarded({ object, context }: ServerReconcile, patch: 
   return context.client.mergePatch(Server, { name }, patch, { resourceVersion });
 }
 
+/** Patches the spec, and in the same write the mark that the server needs a cleanup. */
 export async function patchSpec(reconcile: ServerReconcile, spec: Record<string, unknown>): Promise<void> {
-  await patchGuarded(reconcile, { spec });
+  const { object, facts, context } = reconcile;
+  await patchGuarded(reconcile, { spec, ...uncleanMarkPatch(object, facts.cleanup, context.clock.now()) });
 }
 
 /** The machine or its BMC does not support the request: a repetition fails the same way. */

@@ -82,7 +82,8 @@ export const claimReasons = {
   ClaimDeleted: { meaning: 'The claim is being deleted; its boot configuration goes first.', ...goesOn },
   WaitingForRelease: {
     meaning: 'The claim is being deleted and stays until its server is powered off and given back.',
-    remedy: 'If this stays, look at the condition Ready of the server. If the machine is lost, delete the Server.',
+    remedy:
+      'If this stays, look at the condition Ready of the server. Parked: annotate the server with operation=unpark. Ignored: remove that annotation. BMC away: repair it, or clear spec.serverClaimRef if the machine is off. If the machine is lost, delete the Server.',
     weight: 'waiting',
     actor: 'operator',
     pointsTo: 'Server',

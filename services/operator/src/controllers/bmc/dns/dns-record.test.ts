@@ -61,3 +61,21 @@ for (const [title, template, problem] of [
     assert.match(render(template).problem ?? '', problem);
   });
 }
+
+for (const [title, text] of [
+  ['a line break', 'S1\n  aliases: [api.cluster.example]'],
+  ['a carriage return', 'S1\r'],
+  ['a line separator', 'S1\u2028'],
+] as const)
+  test(`a text of the BMC with ${title} makes no record: it could add fields`, () => {
+    const template = templateOf(`${head}data:\n  serial: {{ .SerialNumber }}\n`);
+    const hostile: BMC = { ...bmc, status: { ...bmc.status, serialNumber: text, conditions: [] } };
+    const { record, problem } = renderRecord(template, hostile, 'ns');
+    assert.equal(record, undefined);
+    assert.match(problem ?? '', /^SerialNumber of this BMC has control characters/);
+  });
+
+test('a text of the BMC that the template does not use prevents no record', () => {
+  const hostile: BMC = { ...bmc, status: { ...bmc.status, serialNumber: 'S1\n', conditions: [] } };
+  assert.equal(renderRecord(templateOf(`${head}data: { ip: "{{ .IP }}" }`), hostile, 'ns').problem, undefined);
+});

@@ -19,7 +19,11 @@ export type RenderedRecord =
 /** Renders the record of this BMC, or returns the problem of the template. */
 export function renderRecord(template: Template, bmc: BMC, namespace: string): RenderedRecord {
   try {
-    const text = template.render(dnsDataOf(bmc, namespace));
+    const data = dnsDataOf(bmc, namespace);
+    const unsafe = [...template.names].find((name) => Object.hasOwn(data, name) && hasControlCharacters(data[name]));
+    if (unsafe !== undefined)
+      return { problem: `${unsafe} of this BMC has control characters, which could add fields to the DNS record` };
+    const text = template.render(data);
     const parsed = record.safeParse(parse(text));
     return parsed.success ? { record: parsed.data, text } : { problem: noObject(parsed.error) };
   } catch (error) {
@@ -27,6 +31,12 @@ export function renderRecord(template: Template, bmc: BMC, namespace: string): R
     const why = error instanceof Error ? error.message : String(error);
     return { problem: `the DNS record template gives no YAML document: ${why}` };
   }
+}
+
+/** A line break in a text of the BMC would end the YAML scalar and add fields of its choice. */
+function hasControlCharacters(value: unknown): boolean {
+  if (typeof value === 'string') return /[\p{Cc}\u2028\u2029]/u.test(value);
+  return typeof value === 'object' && value !== null && Object.entries(value).flat().some(hasControlCharacters);
 }
 
 function noObject({ issues: [issue] }: z.ZodError): string {

@@ -223,6 +223,13 @@ const resetReasons = {
     weight: 'ok',
     actor: 'operator',
   },
+  SSHHostKeyTrusted: {
+    meaning: 'The BMC was reached over SSH for the first time, and its host key was trusted without a comparison.',
+    remedy: 'Compare the fingerprint in the event with the BMC, and set spec.ssh.hostKeyFingerprint.',
+    weight: 'waiting',
+    actor: 'person',
+    command: 'kubectl edit bmc {name}',
+  },
   ResetAlreadyRunning: {
     meaning: 'Another restart was asked for while one is under way; it was dropped.',
     remedy: 'Ask again afterwards.',

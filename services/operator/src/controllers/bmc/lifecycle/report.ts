@@ -9,7 +9,8 @@ import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
 import { isResetting, lastResetTimeOf, resetCondition, resetFieldOf } from '../reset/report.ts';
 
 export function reportBmc(bmc: BMC, facts: BmcFacts, outcome: Outcome<BmcPhase>): StatusReport {
-  const connected = outcome.phase === 'Enabled' ? { reason: 'Connected', message: 'BMC is connected' } : undefined;
+  const connected =
+    outcome.phase === 'Enabled' ? { reason: 'Connected', message: connectedMessage(facts.rejection) } : undefined;
   return {
     fields: {
       ...addressFields(bmc, facts),
@@ -29,6 +30,12 @@ export function reportBmc(bmc: BMC, facts: BmcFacts, outcome: Outcome<BmcPhase>)
     ],
   };
 }
+
+/** A BMC that works may still have a system without a Server: `kubectl get bmc -o wide` shows only this message. */
+const connectedMessage = (rejection: BmcFacts['rejection']): string =>
+  rejection === undefined
+    ? 'BMC is connected'
+    : `BMC is connected; a system has no Server (${rejection.reason}): see condition SystemsAccepted`;
 
 function addressFields(bmc: BMC, { ip, macAddress }: BmcFacts): Record<string, unknown> {
   return { ip: ip ?? bmc.status?.ip, macAddress: separatedMacAddress(macAddress) ?? bmc.status?.macAddress };

@@ -72,7 +72,8 @@ async function resetByRedfish({ object, facts, context, signal }: BmcReconcile):
 }
 
 /** Reasons and messages are those of v0.7.0. */
-async function resetBySsh({ object, context, signal }: BmcReconcile): Promise<Outcome> {
+async function resetBySsh(reconcile: BmcReconcile): Promise<Outcome> {
+  const { object, context, signal } = reconcile;
   const { caches, config, clock, bmcConnections } = context;
   if (!bmcConnections.maySend(object.metadata.name)) throw new StaleDecision('another replica talks to the BMC');
   const { ip, blocker } = addressOf(object, caches);
@@ -83,22 +84,32 @@ async function resetBySsh({ object, context, signal }: BmcReconcile): Promise<Ou
   if ('blocker' in credentials)
     return failed('AuthenticationFailed', `Failed to get credentials: ${credentials.blocker.message}`);
   try {
+    const known = object.spec?.ssh?.hostKeyFingerprint ?? object.status?.sshHostKeyFingerprint;
     const { hostKeyFingerprint } = await resetOverSsh(manufacturer, {
       ...credentials,
       host: ip,
       port: shellPortOf(object),
-      hostKeyFingerprint: object.spec?.ssh?.hostKeyFingerprint ?? object.status?.sshHostKeyFingerprint,
+      hostKeyFingerprint: known,
       deadlineMs: config.sshResetTimeoutMs,
       clock,
       signal,
     });
     bmcConnections.observedBmc(object.metadata.name, undefined).sshHostKey = hostKeyFingerprint;
+    if (known === undefined) reportFirstHostKey(reconcile, hostKeyFingerprint);
     return { kind: 'sent' };
   } catch (error) {
     if (!(error instanceof SshError)) throw error;
     const reason = error.code === 'SshHostKeyMismatch' ? 'HostKeyMismatch' : 'InternalServerError';
     return failed(reason, `SSH reset failed: ${error.message}`);
   }
+}
+
+/** The password was sent to whoever answered: only a person can compare the key with the BMC. */
+function reportFirstHostKey(reconcile: BmcReconcile, fingerprint: string): void {
+  const reason = 'SSHHostKeyTrusted';
+  const note = `The first SSH host key ${fingerprint} was trusted; compare it with the BMC, and set spec.ssh.hostKeyFingerprint`;
+  reconcile.log.warn({ reason, fingerprint }, 'the first SSH host key of the BMC was trusted');
+  reconcile.recordEvent({ type: 'Normal', reason, action: 'ResetBMC', note });
 }
 
 const failed = (reason: ResetFailureReason, message: string) => ({ kind: 'failed', reason, message }) as const;

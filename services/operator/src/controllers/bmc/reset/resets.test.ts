@@ -189,3 +189,8 @@ test('a resetting BMC gets no request in the quiet time, then one per interval',
   assert.equal(factsOf({ record: sent, nowMinute: 2 }).nextTryInMs, 0);
   assert.equal(factsOf({ record: sent, nowMinute: 2, triedAtMinute: 2 }).nextTryInMs, minute);
 });
+
+for (const value of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
+  test(`the operation ${value} is unsupported: it is no name of a reset`, () => {
+    assert.deepEqual(operationOf(bmcOf({ operation: value })), { kind: 'unsupported', value });
+  });

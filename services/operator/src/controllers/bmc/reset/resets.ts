@@ -39,16 +39,17 @@ export type BmcOperation =
   | { readonly kind: 'reset'; readonly value: string; readonly method: ResetMethod }
   | { readonly kind: 'unsupported'; readonly value: string };
 
-const methods: Readonly<Record<string, ResetMethod>> = {
-  [operations.gracefulRestartBmc]: 'Redfish',
-  [operations.forceSshResetBmc]: 'SSH',
-};
+/** A Map: in an object literal, a value such as `constructor` would find a member of Object.prototype. */
+const methods: ReadonlyMap<string, ResetMethod> = new Map([
+  [operations.gracefulRestartBmc, 'Redfish'],
+  [operations.forceSshResetBmc, 'SSH'],
+]);
 const ignoredOperations: ReadonlySet<string> = new Set([...ignoringOperations, operations.ignoreChild]);
 
 export function operationOf({ metadata }: BMC): BmcOperation | undefined {
   const value = metadata.annotations?.[operationAnnotation] ?? '';
   if (value === '' || ignoredOperations.has(value)) return undefined;
-  const method = methods[value];
+  const method = methods.get(value);
   return method === undefined ? { kind: 'unsupported', value } : { kind: 'reset', value, method };
 }
 

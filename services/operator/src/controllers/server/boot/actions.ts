@@ -3,7 +3,7 @@ import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
 import { clearBootOverride } from '@metal/redfish/resources/boot-override.ts';
 import {
-  patchGuarded,
+  patchSpec,
   type ServerReconcile,
   isRejectedRequest,
   memoryOf,
@@ -18,7 +18,7 @@ export async function clearBoot(reconcile: ServerReconcile): Promise<void> {
   const { client, caches, config } = context;
   const ref = { namespace: config.managerNamespace, name: object.metadata.name };
   if (object.spec.bootConfigurationRef !== undefined)
-    await patchGuarded(reconcile, { spec: { bootConfigurationRef: null, power: 'Off' } });
+    await patchSpec(reconcile, { bootConfigurationRef: null, power: 'Off' });
   if (reconcile.facts.report === 'early') await dropEarlyReport(reconcile);
   const boot = caches.bootConfigurations.get(ref);
   if (boot === undefined || !isInternalBoot(boot) || boot.metadata.deletionTimestamp !== undefined) return;

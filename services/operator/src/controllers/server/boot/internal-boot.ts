@@ -16,7 +16,7 @@ import { keyOf, ownedBy } from '@metal/kube/kinds/kind.ts';
 import { StaleDecision } from '../../../errors.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { ExtraFile } from '../discovery/built-in-ignition.ts';
-import { memoryOf, patchGuarded, type ServerReconcile } from '../machine.ts';
+import { memoryOf, patchSpec, type ServerReconcile } from '../machine.ts';
 
 /** What differs between a discovery and a cleanup. */
 export interface BootOptions {
@@ -37,7 +37,7 @@ export async function prepareBoot(reconcile: ServerReconcile, options: BootOptio
   await ensureSecrets(object, boot, options, context);
   const { name, namespace } = boot.metadata;
   memoryOf(reconcile).recordPreparedBoot(boot.metadata.uid ?? '');
-  await patchGuarded(reconcile, { spec: { bootConfigurationRef: { name, namespace }, power: 'On' } });
+  await patchSpec(reconcile, { bootConfigurationRef: { name, namespace }, power: 'On' });
 }
 
 async function ensureBootConfiguration(

@@ -7,7 +7,7 @@ import { evictionOf } from '../../../scheduling/eligibility.ts';
 import { whileOff } from '../boot/steps.ts';
 import { memoryOf, patchSpec, type ServerReconcile } from '../machine.ts';
 import { evictionKey } from './eviction-facts.ts';
-import type { BoundClaim } from './facts.ts';
+import { type BoundClaim, bootsOfClaim } from './facts.ts';
 
 function boundClaimIn({ facts }: ServerReconcile): BoundClaim {
   if (facts.claim.binding !== 'bound') throw new StaleDecision('the claim let go of the server');
@@ -49,9 +49,10 @@ export async function recordClaim(reconcile: ServerReconcile): Promise<void> {
 export async function adoptClaimBoot(reconcile: ServerReconcile): Promise<void> {
   const { object, context } = reconcile;
   const { uid, wantsPower, provisioned } = boundClaimIn(reconcile);
-  const boot = context.caches.bootConfigurations
-    .by('owner', uid)
-    .find(({ spec }) => spec.serverRef.name === object.metadata.name);
+  const claimNamespace = object.spec.serverClaimRef?.namespace;
+  const boot = bootsOfClaim({ namespace: claimNamespace, uid }, context.caches).find(
+    ({ spec }) => spec.serverRef.name === object.metadata.name,
+  );
   if (boot === undefined) throw new StaleDecision('the boot configuration of the claim is gone');
   const { name, namespace, uid: bootUid = '' } = boot.metadata;
   await patchSpec(reconcile, { bootConfigurationRef: { name, namespace }, power: wantsPower });

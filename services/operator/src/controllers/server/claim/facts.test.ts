@@ -21,12 +21,24 @@ interface Scene {
   readonly status?: Server['status'];
   /** Server that the boot configuration of the claim is for. */
   readonly bootFor?: string;
+  /** Of that boot configuration; by default the namespace of the claim. */
+  readonly bootNamespace?: string;
   /** The power state that this process observed. */
   readonly seen?: PowerState;
 }
 
 /** The binding of server `spare` to the claim that it refers to. */
-function bindingOf({ named, uid = 'claim-1', evicted, leaving, spec, status, bootFor, seen }: Scene): string {
+function bindingOf({
+  named,
+  uid = 'claim-1',
+  evicted,
+  leaving,
+  spec,
+  status,
+  bootFor,
+  bootNamespace,
+  seen,
+}: Scene): string {
   const serverClaimRef = uid === 'none' ? reference : { ...reference, uid, ...(evicted === true ? { evicted } : {}) };
   const server: Server = {
     apiVersion,
@@ -49,7 +61,7 @@ function bindingOf({ named, uid = 'claim-1', evicted, leaving, spec, status, boo
     bootConfigurations.upsertIfNewer({
       apiVersion,
       kind: 'ServerBootConfiguration',
-      metadata: { ...reference, uid: 'boot-1' },
+      metadata: { ...reference, namespace: bootNamespace ?? reference.namespace, uid: 'boot-1' },
       spec: { serverRef: { name: bootFor }, image: 'os' },
     });
   const memory = new ObservedSystem();
@@ -80,6 +92,11 @@ const lines: [title: string, scene: Scene, binding: string][] = [
     'lost',
   ],
   ['stays bound while the claim has a boot configuration for it', { ...spare, bootFor: 'spare' }, 'bound'],
+  [
+    'is lost although a boot configuration of another namespace names the claim as its owner',
+    { ...spare, bootFor: 'spare', bootNamespace: 'other' },
+    'lost',
+  ],
   ['stays bound when v0.7.0 bound it', { ...spare, uid: 'none' }, 'bound'],
   ['bound to another claim of that name is verified', { ...spare, uid: 'claim-0' }, 'notInCache'],
   [

@@ -79,13 +79,13 @@ function isBoundElsewhere(
   { metadata, spec, status }: Server,
   claim: ServerClaim,
   memory: ObservedSystem,
-  { bootConfigurations }: ClaimCaches,
+  caches: ClaimCaches,
 ): boolean {
   const named = claim.spec.serverRef?.name;
   // v0.7.0 wrote references without a UID and did not record which claim had booted.
   if (named === undefined || named === metadata.name || spec.serverClaimRef?.uid === undefined) return false;
   const isServed = ({ serverRef }: ServerBootConfiguration['spec']) => serverRef.name === metadata.name;
-  const boots = bootConfigurations.by('owner', claim.metadata.uid ?? '');
+  const boots = bootsOfClaim(claim.metadata, caches);
   const { namespace, name } = spec.bootConfigurationRef ?? {};
   const wasPrepared =
     status?.provisionedClaimUID !== undefined ||
@@ -104,16 +104,21 @@ export function boundBootOf(
   return found.binding === 'bound' ? bootOf(found.claim, server, caches) : undefined;
 }
 
-const bootOf = (
-  claim: ServerClaim,
-  server: Server,
-  { bootConfigurations }: ClaimCaches,
-): ServerBootConfiguration | undefined =>
-  bootConfigurations
-    .by('owner', claim.metadata.uid ?? '')
-    .find(
-      ({ spec, metadata }) => spec.serverRef.name === server.metadata.name && metadata.deletionTimestamp === undefined,
-    );
+/**
+ * The boot configurations of a claim are in its namespace. Whoever may create some in another one could name the UID of the
+ * claim as their owner.
+ */
+export function bootsOfClaim(
+  { namespace, uid = '' }: Partial<ServerClaim['metadata']>,
+  { bootConfigurations }: Pick<OperatorCaches, 'bootConfigurations'>,
+): ServerBootConfiguration[] {
+  return bootConfigurations.by('owner', uid).filter(({ metadata }) => metadata.namespace === namespace);
+}
+
+const bootOf = (claim: ServerClaim, server: Server, caches: ClaimCaches): ServerBootConfiguration | undefined =>
+  bootsOfClaim(claim.metadata, caches).find(
+    ({ spec, metadata }) => spec.serverRef.name === server.metadata.name && metadata.deletionTimestamp === undefined,
+  );
 
 function boundClaimFacts(
   server: Server,

@@ -5,6 +5,7 @@ import { type ErasureReport, erasureReportName, waiverName } from '@metal/api/v1
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { uncleanServerAnnotation } from '@metal/api/wire/contract.ts';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
@@ -96,6 +97,17 @@ for (const [title, status, needed] of needs) {
     assert.equal(facts(put('one', status)).needed, needed);
   });
 }
+
+for (const [title, status, needed] of [
+  ['whose status was lost', {}, true],
+  ['that is Available again', { state: 'Available' }, false],
+] as const)
+  test(`a server ${title} ${needed ? 'needs' : 'needs no'} cleanup by its own annotation`, () => {
+    const { put, facts } = world();
+    const server = put('one', status);
+    const annotations = { [uncleanServerAnnotation]: since };
+    assert.equal(facts({ ...server, metadata: { ...server.metadata, annotations } }).needed, needed);
+  });
 
 const uuid = '4C4C4544-0044-4210-8052-C4C04F4A3732';
 for (const [title, status, systemUUID, needed] of [

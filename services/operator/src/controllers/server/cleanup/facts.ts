@@ -21,6 +21,7 @@ import { type CleanupPolicy, needsBoot, policyOf } from './policy.ts';
 import { progressOf } from './progress.ts';
 import { type BiosFacts, biosFacts, type BootOrderFacts, bootOrderResetFacts } from './reset-facts.ts';
 import { type RunFacts, runFacts } from './run-facts.ts';
+import { lostStatusUnclean } from './unclean-mark.ts';
 
 export interface CleanupFacts extends RunFacts {
   readonly policy: CleanupPolicy;
@@ -157,8 +158,9 @@ const withClaim: readonly (string | undefined)[] = ['Reserved', 'Released'];
  * The mark is written together with state Reserved. A status without it, in a state that only claimed servers have, was
  * written by a version without cleanup.
  */
-function isNeeded({ status }: Server): boolean {
-  if (status?.cleanup?.neededSince !== undefined) return true;
+function isNeeded(server: Server): boolean {
+  const { status } = server;
+  if (status?.cleanup?.neededSince !== undefined || lostStatusUnclean(server)) return true;
   const state = status?.state === 'Maintenance' ? status.stateBeforeMaintenance : status?.state;
   return withClaim.includes(state) || state === 'Cleanup';
 }

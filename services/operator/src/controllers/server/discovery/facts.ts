@@ -5,6 +5,7 @@ import { allowInterruptionAnnotation } from '@metal/api/wire/contract.ts';
 import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import type { OperatorContext } from '../../context.ts';
+import { inventoryOf } from '../cleanup/disks.ts';
 import { awaitsStart, type BootFacts, bootFactsOf, isProbeBootOf } from '../boot/configuration-facts.ts';
 import type { OperationFacts } from '../operations/facts.ts';
 
@@ -70,7 +71,7 @@ export function probeReportOf(
   memory: ObservedSystem,
   context: Context,
 ): Pick<DiscoveryFacts, 'report' | 'inventory'> {
-  const inventory = context.caches.inventories.get(server.metadata.name);
+  const inventory = inventoryOf(server, context.caches.inventories.get(server.metadata.name));
   const probeBoot = probeBootOf(server, context);
   if (!isFresh(inventory, probeBoot, server)) return { report: 'absent', inventory };
   return probeBoot !== undefined && awaitsStart(memory)
@@ -93,6 +94,5 @@ function isFresh(
 
 /** It was discovered before as this Server, or a person allows the interruption. */
 function isOurs({ metadata }: Server, inventory: ServerInventory | undefined): boolean {
-  const discovered = inventory?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false;
-  return discovered || metadata.annotations?.[allowInterruptionAnnotation] === 'true';
+  return inventory !== undefined || metadata.annotations?.[allowInterruptionAnnotation] === 'true';
 }

@@ -64,6 +64,17 @@ test('hardware is kept in memory until the status holds it; the time of reading 
   assert.equal(server.status?.storages?.[0]?.drives?.[0]?.capacity, '1Ti');
 });
 
+test('a bay or volume without CapacityBytes has capacity "0", as in v0.7.0', () => {
+  const [unit] = hardware.storages;
+  assert.ok(unit);
+  const empty = { name: 'Bay 3', state: 'Absent', capacityBytes: undefined };
+  const bay = { ...drive, ...empty };
+  const volume = { raidType: undefined, ...empty };
+  const storages = [{ ...unit, drives: [bay], volumes: [volume] }] as unknown as Inventory['storages']; // only these properties are reported
+  const reported = withReported(serverWith(), { ...hardware, storages }).status?.storages?.[0];
+  assert.deepEqual([reported?.drives?.[0]?.capacity, reported?.volumes?.[0]?.capacity], ['0', '0']);
+});
+
 test('network interfaces are kept in memory until the status lists interfaces', () => {
   const memory = memoryOf(hardware);
   const { networkInterfaces: _none, ...status } = withReported(serverWith(), hardware).status ?? {};

@@ -21,6 +21,7 @@ export function inventoryFields(inventory: Inventory, before: Status | undefined
   };
 }
 
+/** Without CapacityBytes, as for an empty bay, the capacity is "0": programs for v0.7.0 expect the field. */
 function partsOf({ processors, storages }: Inventory): Pick<Status, 'processors' | 'storages'> {
   return {
     processors: processors.map(
@@ -38,14 +39,14 @@ function partsOf({ processors, storages }: Inventory): Pick<Status, 'processors'
     ),
     storages: storages.map(({ name, drives, volumes }) => ({
       name,
-      drives: drives.map(({ capacityBytes, ...drive }) => ({ ...drive, capacity: quantityOrNone(capacityBytes) })),
-      volumes: volumes.map(({ capacityBytes, ...volume }) => ({ ...volume, capacity: quantityOrNone(capacityBytes) })),
+      drives: drives.map(({ capacityBytes = 0, ...drive }) => ({ ...drive, capacity: binaryQuantity(capacityBytes) })),
+      volumes: volumes.map(({ capacityBytes = 0, ...volume }) => ({
+        ...volume,
+        capacity: binaryQuantity(capacityBytes),
+      })),
     })),
   };
 }
-
-const quantityOrNone = (bytes: number | undefined): string | undefined =>
-  bytes === undefined ? undefined : binaryQuantity(bytes);
 
 /** Canonical Kubernetes quantity: the largest binary suffix that leaves a whole number. */
 function binaryQuantity(bytes: number): string {

@@ -59,7 +59,7 @@ export async function unpark(reconcile: ServerReconcile): Promise<void> {
   const memory = memoryOf(reconcile);
   // Somebody may have changed the machine: earlier readings are outdated.
   memory.inventory = undefined;
-  memory.reset();
+  memory.resumeFromParked();
   reconcile.recordEvent({
     type: 'Normal',
     reason: 'Unparking',

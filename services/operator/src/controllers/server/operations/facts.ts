@@ -34,20 +34,21 @@ export const operationsFacts = (server: Server, memory: ObservedSystem): Operati
   parkDeferralReported: memory.parkDeferredIn === (server.status?.state ?? ''),
 });
 
-const resetTypes: Readonly<Record<string, ResetType>> = {
-  [operations.gracefulRestartServer]: 'GracefulRestart',
-  [operations.hardRestartServer]: 'ForceRestart',
-  [operations.powerCycleServer]: 'PowerCycle',
-  [operations.forceOffServer]: 'ForceOff',
-  [operations.forceOnServer]: 'ForceOn',
-};
+/** A Map: in an object literal, a value such as `constructor` would find a member of Object.prototype. */
+const resetTypes: ReadonlyMap<string, ResetType> = new Map([
+  [operations.gracefulRestartServer, 'GracefulRestart'],
+  [operations.hardRestartServer, 'ForceRestart'],
+  [operations.powerCycleServer, 'PowerCycle'],
+  [operations.forceOffServer, 'ForceOff'],
+  [operations.forceOnServer, 'ForceOn'],
+]);
 
 function operationFacts({ metadata }: Server, memory: ObservedSystem): OperationFacts {
   const annotations = metadata.annotations ?? {};
   const underWay = annotations[operationUnderWayAnnotation];
   if (underWay !== undefined && memory.operation === undefined) return { kind: 'interrupted', value: underWay };
   const value = annotations[operationAnnotation] ?? '';
-  const type = resetTypes[value];
+  const type = resetTypes.get(value);
   if (type !== undefined) return { kind: 'reset', value, type };
   if (value === 'park' || value === 'unpark' || value === 'retry' || value === 'rediscover')
     return { kind: value, value };

@@ -164,3 +164,29 @@ test('a loss of power during a password change counts as unrequested', () => {
   rack.pass(driftMs);
   assert.equal(rack.isStable('Off'), true);
 });
+
+test('the power state of a parked machine stays known when parking ends, after a new observation', () => {
+  const rack = behindReadyBmc();
+  rack.facts();
+  rack.observes('Off');
+  rack.pass(minutes(10));
+  rack.memory.resumeFromParked();
+  assert.deepEqual([rack.facts().power, rack.facts().powerSeenMsAgo], ['Unknown', undefined], 'it is read again first');
+  rack.observes('Off');
+  assert.equal(rack.facts().powerForMs, minutes(10));
+});
+
+for (const [title, before] of [
+  ['over another connection', ({ hasAddress, facts }: Rack) => (hasAddress('192.0.2.8'), facts())],
+  ['during a requested change', ({ memory }: Rack) => memory.requested('On', false, 0)],
+] as const)
+  test(`a power state observed ${title} does not count when parking ends`, () => {
+    const rack = behindReadyBmc();
+    rack.facts();
+    rack.observes('Off');
+    rack.pass(minutes(10));
+    before(rack);
+    rack.memory.resumeFromParked();
+    rack.observes('Off');
+    assert.deepEqual([rack.facts().powerCause, rack.facts().powerForMs], ['unknown', 0]);
+  });

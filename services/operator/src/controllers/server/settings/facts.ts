@@ -46,11 +46,13 @@ function lightFacts(server: Server, maintenance: ServerMaintenance | undefined, 
 export const wantedDevices = ({ bootOrder = [] }: Server['spec']): string[] =>
   bootOrder.toSorted((a, b) => a.priority - b.priority).map(({ device }) => device);
 
-/** The devices are joined into one text, to be compared. */
+/** One text, to be compared and shown. */
+export const bootOrderText = (devices: readonly string[]): string => devices.join(', ');
+
 function bootOrderFacts({ spec }: Server, { state, bootOrder }: ObservedSystem): SettingFacts {
   const devices = wantedDevices(spec);
-  const desired = devices.length === 0 ? undefined : devices.join(' ');
-  const seen = state?.value.bootOrder?.slice(0, devices.length).join(' ');
+  const desired = devices.length === 0 ? undefined : bootOrderText(devices);
+  const seen = state && bootOrderText(state.value.bootOrder?.slice(0, devices.length) ?? []);
   return settingFacts(desired, seen, bootOrder);
 }
 
