@@ -1,14 +1,45 @@
 import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
+import { bootProblemReasons } from './boot-problem-reasons.ts';
 
 const nothing = 'Nothing; it goes on by itself.';
 
 /** Every reason a claim gives, in conditions, events and log lines. */
 export const claimReasons = {
-  Bound: { meaning: 'The claim holds its server.', remedy: nothing },
+  Bound: { meaning: 'The claim holds its server, and the machine is as the claim asks.', remedy: nothing },
+  Unbound: {
+    meaning: 'No server is bound to the claim; the condition Ready has the cause.',
+    remedy: 'Look at the condition Ready of the claim.',
+  },
   NoServerMatches: {
     meaning: 'No server can be given to the claim now; the message counts why each was refused.',
     remedy:
       'Free or add a fitting server, remove its taint, or change the selector by creating the claim anew. Nothing has to be done if one is on its way.',
+  },
+  BMCNotReady: {
+    meaning:
+      'The BMC of the server that the claim holds or names cannot be used; the reason in brackets is that of the BMC.',
+    remedy:
+      'An administrator looks at the BMC; the claim goes on by itself. If the BMC of a deleted claim is lost for good, delete the Server.',
+  },
+  ServerNotReady: {
+    meaning: 'The server that the claim holds or names is not ready; the reason in brackets is that of the server.',
+    remedy: 'If this stays, an administrator looks at the condition Ready of the Server.',
+  },
+  ServerParked: {
+    meaning: 'An administrator parked the server of the claim; it is off until it is unparked.',
+    remedy: 'Ask the administrator to annotate the Server with metal.ironcore.dev/operation=unpark.',
+  },
+  ServerInMaintenance: {
+    meaning: 'A ServerMaintenance has the server of the claim.',
+    remedy: 'Nothing; it goes on when the maintenance ends.',
+  },
+  ServerFailed: {
+    meaning: 'The server of the claim is in state Error; the reason in brackets is that of its failure.',
+    remedy: 'An administrator repairs it and annotates the Server with metal.ironcore.dev/operation=retry.',
+  },
+  SafeStop: {
+    meaning: 'The machine lost power, and boot policy safeStop keeps it off.',
+    remedy: 'Set spec.power of the claim to Off and then to On.',
   },
   OthersFirst: {
     meaning: 'Very many claims came at once; those that came before this one are served first.',
@@ -16,6 +47,41 @@ export const claimReasons = {
   },
   ServerChosen: { meaning: 'A server was chosen and is being bound.', remedy: nothing },
   ServerBound: { meaning: 'The server refers to the claim; the claim takes its name down.', remedy: nothing },
+  Prepared: { meaning: 'The boot service prepared image and ignition of the claim.', remedy: nothing },
+  WaitingForBootService: {
+    meaning: 'No boot service has prepared image and ignition yet.',
+    remedy: 'If this stays, ask the administrator whether a boot service runs.',
+  },
+  ImagePulling: {
+    meaning: 'The boot service pulls the image from its registry.',
+    remedy: 'Nothing; if it takes long, look at the registry.',
+  },
+  ...bootProblemReasons,
+  WaitingForPower: {
+    meaning: 'The machine was not observed in the power state of the claim yet.',
+    remedy: 'Nothing; if this stays, an administrator looks at the condition Ready of the Server.',
+  },
+  Booted: {
+    meaning: 'The machine fetched its boot data with the token of this boot, and was observed On.',
+    remedy: nothing,
+  },
+  WaitingForBoot: {
+    meaning: 'The machine is to boot the image of the claim, and has not fetched all of its boot data.',
+    remedy: 'If this stays, look at the serial console of the machine.',
+  },
+  BootOverdue: {
+    meaning: 'The next step of the boot did not come in time; the reason in brackets names it.',
+    remedy: 'Look at the serial console of the machine.',
+  },
+  BootNotTraced: {
+    meaning: 'An external boot operator prepared the boot and records no steps; whether it booted is not known.',
+    remedy: 'Nothing; the claim is Ready without that.',
+  },
+  NotStarted: { meaning: 'The claim asks for power Off, and its image was not booted yet.', remedy: nothing },
+  ImageCorrected: {
+    meaning: 'Image or ignition of the claim changed before the machine booted anything for it, and is taken over.',
+    remedy: nothing,
+  },
   WaitingForReservation: {
     meaning: 'The server refers to the claim and is not Reserved yet.',
     remedy: 'If this stays, look at the condition Ready of the server: it may be parked or in maintenance.',
@@ -55,7 +121,8 @@ export const claimReasons = {
   ClaimDeleted: { meaning: 'The claim is being deleted; its boot configuration goes first.', remedy: nothing },
   WaitingForRelease: {
     meaning: 'The claim is being deleted and stays until its server is powered off and given back.',
-    remedy: 'If this stays, look at the condition Ready of the server. If the machine is lost, delete the Server.',
+    remedy:
+      'If this stays, look at the condition Ready of the server. If the machine or its BMC is lost for good, delete the Server: the claim is then released at once.',
   },
 } as const satisfies ReasonCatalogue;
 
