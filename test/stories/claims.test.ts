@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
@@ -142,14 +143,36 @@ test('a misspelt image is named on the claim, and its correction is booted witho
   await testenv.server(node).hasReason('Available');
   const claim = await testenv.claim({ image: 'registry.test/unknown:1' });
   await testenv.server(node).hasReason('BootConfigurationFailed');
-  await claim.watched.hasCondition('BootConfigurationReady', 'False');
-  const problem = await claim.watched.hasCondition('Ready', 'False');
+  const problem = await claim.watched.hasCondition('BootConfigurationReady', 'False');
   assert.equal(problem.status?.phase, 'Bound');
+  const { status, reason, message } = claim.watched.condition('Ready') ?? {};
+  assert.deepEqual([status, reason], ['False', 'RegistryNotAllowed']);
+  assert.match(
+    message ?? '',
+    /^boot configuration claim-1: the registry of the image is not allowed; correct spec.image/,
+  );
   await testenv.client.mergePatch(ServerClaim, problem.metadata, { spec: { image: 'registry.test/os:1' } });
   await claim.watched.hasCondition('Booted', 'True');
   await claim.watched.hasCondition('Ready', 'True');
   assert.equal(claim.watched.condition('ImageCurrent'), undefined, 'no change was ever pending');
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On'], 'its discovery, then its first start for the claim');
+});
+
+test('a deleted claim whose BMC is lost for good names the Server, whose deletion releases it', async () => {
+  await using testenv = await startTestenv({ flags: ['--bmc-resync-interval=10s', '--server-resync-interval=10s'] });
+  const [node] = await testenv.addNodes({ generic: 1 });
+  assert.ok(node);
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  const claim = await testenv.claim({ image: 'registry.test/os:1' });
+  await claim.watched.hasCondition('Ready', 'True');
+  await node.bmc.refuse();
+  await claim.hasReason('BMCNotReady');
+  await claim.delete();
+  const name = `${node.name}-system-0`;
+  await claim.watched.hasMessage(new RegExp(`if it is lost for good, delete Server ${name} to release the claim`));
+  await testenv.client.delete(Server, { name });
+  await claim.isGone();
 });
 
 const conditionsOf = ({ status }: ServerClaim, ...types: string[]) =>

@@ -9,8 +9,18 @@ export interface Blocker {
   readonly message: string;
 }
 
-/** The boot configuration, the power state or the trace of the boot explain these better. */
+/** Steps on the way: the boot configuration, the power state or the trace of the boot explain them better. */
 const explainedElsewhere = [
+  'NotYetSeen',
+  'LookBeforeChange',
+  'Claimed',
+  'ClaimRecognised',
+  'ClaimBoots',
+  'ClaimStartsFromOff',
+  'ClaimWantsOn',
+  'ClaimWantsOff',
+  'PowerRecorded',
+  'Reprovisioning',
   'BootConfigurationFailed',
   'WaitingForBootConfiguration',
   'WaitingForBoot',

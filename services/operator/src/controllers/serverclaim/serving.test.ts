@@ -135,6 +135,13 @@ const lines: Line[] = [
   ],
   ['that is not on yet', 'WaitingForPower True False', on, serverWith({ powerState: 'Off' }), bootWith()],
   [
+    'whose server is about to start',
+    'WaitingForBoot True False',
+    on,
+    serverWith({ conditions: notReady('ClaimBoots') }),
+    bootWith(),
+  ],
+  [
     'that fetched nothing',
     'WaitingForBoot True False',
     on,
