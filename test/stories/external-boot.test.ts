@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
+import type { Condition } from '@metal/kube/kinds/kind.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { runProbe } from '@metal/probe/run-probe.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
@@ -37,8 +38,9 @@ test("a machine started by hand before its claim's boot is Ready is powered off,
   await testenv.machine(node).until('is on', () => node.power === 'On');
   await report(testenv, node, probe);
   await testenv.server(node).hasReason('Available');
-  await testenv.claim({ image: 'registry.test/os:1', on: node });
+  const claim = await testenv.claim({ image: 'registry.test/os:1', on: node });
   await testenv.server(node).hasReason('WaitingForBootConfiguration');
+  await claim.watched.hasCondition('BootConfigurationReady', 'Unknown');
   const boot = await testenv
     .bootOf(node)
     .until('is the one of the claim', ({ metadata }) => metadata.name === 'claim-1');
@@ -50,6 +52,10 @@ test("a machine started by hand before its claim's boot is Ready is powered off,
   await testenv.machine(node).until('was started again', () => node.powerLog.length === before + 3);
   assert.deepEqual(node.powerLog.slice(before), ['On', 'Off', 'On']);
   assert.equal(node.machine.boots.at(-1)?.override, 'Pxe');
+  await claim.watched.until(
+    'is Ready, although nobody records whether it booted',
+    ({ status }) => claim.watched.condition('Booted')?.status === 'Unknown' && isTrue(status?.conditions, 'Ready'),
+  );
 });
 
 test('the error of an external boot operator is reported on the server', async () => {
@@ -78,6 +84,9 @@ test('the error of an external boot operator is reported on the server', async (
   );
   assert.equal(node.power, 'Off');
 });
+
+const isTrue = (conditions: readonly Condition[] = [], type: string): boolean =>
+  conditions.some((condition) => condition.type === type && condition.status === 'True');
 
 async function becomesReady(testenv: Testenv, { metadata }: ServerBootConfiguration): Promise<void> {
   const options = { subresource: 'status', fieldManager: 'boot-operator' } as const;

@@ -74,6 +74,7 @@ async function survive(testenv: Testenv, node: Node, phase: FaultPhase, entry: F
   const reasons = entry.expectedReasons[phase];
   if (reasons !== undefined) {
     await untilReported(testenv, node, reasons);
+    if (claim !== undefined && entry.isTolerated !== true) await untilReportedOnClaim(testenv, claim, reasons);
     const tookMs = testenv.clock.now() - startedAt;
     const most = entry.isDetectedLate === true ? laterDeadlineMs : deadlineMs;
     assert.ok(tookMs <= most, `${reasons.join(' or ')} was reported after ${Math.round(tookMs / 1_000)} s`);
@@ -94,6 +95,21 @@ function untilReported(testenv: Testenv, node: Node, reasons: readonly string[])
         .flatMap((conditions) => conditions ?? [])
         .some(({ reason }) => reasons.includes(reason)),
     follow,
+    testenv.timeline,
+  );
+}
+
+/** The claim names the cause, for a tenant who can read nothing else. */
+async function untilReportedOnClaim(testenv: Testenv, claim: ClaimHandle, reasons: readonly string[]): Promise<void> {
+  await untilChanged(
+    claim.name,
+    `is not Ready and names ${reasons.join(' or ')}`,
+    () => {
+      const { status, reason = '', message = '' } = claim.watched.condition('Ready') ?? {};
+      const names = (cause: string) => reason === cause || message.includes(`(${cause})`);
+      return status === 'False' && reasons.some(names);
+    },
+    (check) => testenv.onChange(check),
     testenv.timeline,
   );
 }

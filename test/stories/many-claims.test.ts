@@ -15,10 +15,11 @@ const count = atOnce + 4;
 test('simultaneous claims are admitted up to the limit, the oldest first, and the others without a condition', async () => {
   await using testenv = await startTestenv({ operator: 'none', maxInFlight: atOnce });
   const names = Array.from({ length: count }, (_, index) => `many-${String(index).padStart(3, '0')}`);
-  // Their BMC does not exist: they are bound, and then hold their slot until its timeout.
+  // The Server controller does nothing to them: they are bound, and then hold their slot until its timeout.
+  const annotations = { 'metal.ironcore.dev/operation': 'ignore' };
   for (const name of names) {
     const spec = { systemUUID: randomUUID(), bmcRef: { name: 'missing' } };
-    await testenv.client.create(Server, { metadata: { name }, spec });
+    await testenv.client.create(Server, { metadata: { name, annotations }, spec });
     const status = { state: 'Available', powerState: 'Off' };
     await testenv.client.mergePatch(Server, { name }, { status }, { subresource: 'status' });
     const metadata = { name, namespace: 'default' };

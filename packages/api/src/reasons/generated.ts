@@ -1566,11 +1566,17 @@ export const reasons = {
   },
   "serverclaim": {
     "Bound": {
-      "meaning": "The claim holds its server.",
+      "meaning": "The claim holds its server, and the machine is as the claim asks.",
       "remedy": "Nothing; it goes on by itself.",
       "weight": "ok",
       "actor": "operator",
       "pointsTo": "Server"
+    },
+    "Unbound": {
+      "meaning": "No server is bound to the claim; the condition Ready has the cause.",
+      "remedy": "Look at the condition Ready of the claim.",
+      "weight": "waiting",
+      "actor": "operator"
     },
     "NoServerMatches": {
       "meaning": "No server can be given to the claim now; the message counts why each was refused.",
@@ -1578,6 +1584,51 @@ export const reasons = {
       "weight": "needsPerson",
       "actor": "tenant",
       "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "BMCNotReady": {
+      "meaning": "The BMC of the server that the claim holds or names cannot be used; the reason in brackets is that of the BMC.",
+      "remedy": "An administrator looks at the BMC; the claim goes on by itself. If the BMC of a deleted claim is lost for good, delete the Server.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ServerNotReady": {
+      "meaning": "The server that the claim holds or names is not ready; the reason in brackets is that of the server.",
+      "remedy": "If this stays, an administrator looks at the condition Ready of the Server.",
+      "weight": "waiting",
+      "actor": "operator",
+      "pointsTo": "Server"
+    },
+    "ServerParked": {
+      "meaning": "An administrator parked the server of the claim; it is off until it is unparked.",
+      "remedy": "Ask the administrator to annotate the Server with metal.ironcore.dev/operation=unpark.",
+      "weight": "waiting",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ServerInMaintenance": {
+      "meaning": "A ServerMaintenance has the server of the claim.",
+      "remedy": "Nothing; it goes on when the maintenance ends.",
+      "weight": "waiting",
+      "actor": "person",
+      "pointsTo": "Server"
+    },
+    "ServerFailed": {
+      "meaning": "The server of the claim is in state Error; the reason in brackets is that of its failure.",
+      "remedy": "An administrator repairs it and annotates the Server with metal.ironcore.dev/operation=retry.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "SafeStop": {
+      "meaning": "The machine lost power, and boot policy safeStop keeps it off.",
+      "remedy": "Set spec.power of the claim to Off and then to On.",
+      "weight": "needsPerson",
+      "actor": "tenant",
+      "command": "kubectl edit serverclaim -n {namespace} {name}"
     },
     "OthersFirst": {
       "meaning": "Very many claims came at once; those that came before this one are served first.",
@@ -1593,6 +1644,296 @@ export const reasons = {
     },
     "ServerBound": {
       "meaning": "The server refers to the claim; the claim takes its name down.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "Prepared": {
+      "meaning": "The boot service prepared image and ignition of the claim.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "WaitingForBootService": {
+      "meaning": "No boot service has prepared image and ignition yet.",
+      "remedy": "If this stays, ask the administrator whether a boot service runs.",
+      "weight": "waiting",
+      "actor": "operator",
+      "pointsTo": "ServerBootConfiguration"
+    },
+    "ImagePulling": {
+      "meaning": "The boot service pulls the image from its registry.",
+      "remedy": "Nothing; if it takes long, look at the registry.",
+      "weight": "working",
+      "actor": "operator",
+      "pointsTo": "ServerBootConfiguration"
+    },
+    "BootConfigurationFailed": {
+      "meaning": "Image or ignition cannot be booted.",
+      "remedy": "Correct them; if they are right, ask the administrator of the boot service.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ImageNotUnderstood": {
+      "meaning": "The boot service does not know the image.",
+      "remedy": "Correct spec.image, or have it added to --boot-images.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "FileNotAllowed": {
+      "meaning": "The file that the image names is not allowed.",
+      "remedy": "Correct spec.image, or have its directory added to --boot-file-roots.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ImageOriginNotAllowed": {
+      "meaning": "The origin of the image URL is not allowed.",
+      "remedy": "Correct spec.image, or have the origin added to --allowed-image-origins.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ImageUnavailable": {
+      "meaning": "A file of the image URL cannot be fetched.",
+      "remedy": "Check that vmlinuz and initrd are below the URL.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "RegistryNotAllowed": {
+      "meaning": "The registry of the image is not allowed.",
+      "remedy": "Correct spec.image, or have the registry added to --allowed-registries.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "RegistryDenied": {
+      "meaning": "The registry does not allow the boot service to read the image.",
+      "remedy": "Have its credentials corrected in --registry-credentials-file.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "RegistryCredentialsUnreadable": {
+      "meaning": "The boot service cannot read its registry credentials.",
+      "remedy": "Have the file of --registry-credentials-file corrected.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "RegistryUnreachable": {
+      "meaning": "The registry of the image does not answer.",
+      "remedy": "Check spec.image and the registry; the pull is repeated.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ImageMissing": {
+      "meaning": "The registry does not have the image.",
+      "remedy": "Push it, or correct spec.image.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ImageMalformed": {
+      "meaning": "The registry has something else under the name of the image.",
+      "remedy": "Push an OCI boot image, or correct spec.image.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ArchitectureMissing": {
+      "meaning": "The image does not exist for the architecture of the server.",
+      "remedy": "Push it for that architecture, or claim another server.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "LayerMissing": {
+      "meaning": "The image has neither kernel and initramfs nor a UKI.",
+      "remedy": "Push it with these layers.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "DigestMismatch": {
+      "meaning": "The registry sent other content than the digest of the image says.",
+      "remedy": "Have the registry or its proxy repaired; the pull is repeated.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ArtefactTooLarge": {
+      "meaning": "A file of the image is larger than the cache of the boot service.",
+      "remedy": "Use a smaller image, or have --boot-cache-size raised.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "CacheUnusable": {
+      "meaning": "The boot service cannot store the image.",
+      "remedy": "Have its --boot-cache-dir repaired.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "NoBootMethod": {
+      "meaning": "The image has nothing that the server can boot.",
+      "remedy": "Push it with a kernel and initramfs or a UKI.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ImageMapUnreadable": {
+      "meaning": "The boot service cannot read its list of images.",
+      "remedy": "Have the file of --boot-images corrected.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ArtefactMissing": {
+      "meaning": "Kernel or initrd of the image do not exist.",
+      "remedy": "Correct spec.image, or have the entry in --boot-images corrected.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ArtefactUnreachable": {
+      "meaning": "The server with kernel and initrd of the image does not answer.",
+      "remedy": "Have that server checked; the request is repeated.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "IgnitionMissing": {
+      "meaning": "The Secret of spec.ignitionSecretRef or its key \"ignition\" does not exist.",
+      "remedy": "Create it in the namespace of the claim.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "IgnitionForbidden": {
+      "meaning": "The boot service may not read the Secret of spec.ignitionSecretRef.",
+      "remedy": "Have metal-operator-ignition-reader bound in this namespace.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "IgnitionInvalid": {
+      "meaning": "The ignition is neither Ignition JSON nor a valid Butane document.",
+      "remedy": "Correct the Secret; `butane --strict --raw` shows the place.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "IgnitionTranslatorMissing": {
+      "meaning": "The boot service cannot translate Butane.",
+      "remedy": "Give Ignition JSON, or have the program of --butane installed.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "IgnitionTranslatorFailed": {
+      "meaning": "The translation of the Butane document was aborted.",
+      "remedy": "Give Ignition JSON, or have the program of --butane checked.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ScriptMissing": {
+      "meaning": "The Secret with the iPXE script or its key \"ipxe-script\" does not exist.",
+      "remedy": "Create it in the namespace of the claim.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ScriptForbidden": {
+      "meaning": "The boot service may not read the Secret with the iPXE script.",
+      "remedy": "Have metal-operator-ignition-reader bound in this namespace.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ScriptInvalid": {
+      "meaning": "The iPXE script is invalid or belongs to another machine.",
+      "remedy": "Correct the Secret or the IPXEBootConfig.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "WaitingForPower": {
+      "meaning": "The machine was not observed in the power state of the claim yet.",
+      "remedy": "Nothing; if this stays, an administrator looks at the condition Ready of the Server.",
+      "weight": "working",
+      "actor": "hardware",
+      "pointsTo": "Server"
+    },
+    "Booted": {
+      "meaning": "The machine fetched its boot data with the token of this boot, and was observed On.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "WaitingForBoot": {
+      "meaning": "The machine is to boot the image of the claim, and has not fetched all of its boot data.",
+      "remedy": "If this stays, look at the serial console of the machine.",
+      "weight": "working",
+      "actor": "hardware",
+      "pointsTo": "ServerBootConfiguration"
+    },
+    "BootOverdue": {
+      "meaning": "The next step of the boot did not come in time; the reason in brackets names it.",
+      "remedy": "Look at the serial console of the machine.",
+      "weight": "needsPerson",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "BootNotTraced": {
+      "meaning": "An external boot operator prepared the boot and records no steps; whether it booted is not known.",
+      "remedy": "Nothing; the claim is Ready without that.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "NotStarted": {
+      "meaning": "The claim asks for power Off, and its image was not booted yet.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "ImageCorrected": {
+      "meaning": "Image or ignition of the claim changed before the machine booted anything for it, and is taken over.",
       "remedy": "Nothing; it goes on by itself.",
       "weight": "working",
       "actor": "operator"
@@ -1694,7 +2035,7 @@ export const reasons = {
     },
     "WaitingForRelease": {
       "meaning": "The claim is being deleted and stays until its server is powered off and given back.",
-      "remedy": "If this stays, look at the condition Ready of the server. Parked: annotate the server with operation=unpark. Ignored: remove that annotation. BMC away: repair it, or clear spec.serverClaimRef if the machine is off. If the machine is lost, delete the Server.",
+      "remedy": "If this stays, look at the condition Ready of the server. Parked: annotate the server with operation=unpark. Ignored: remove that annotation. BMC away: repair it, or clear spec.serverClaimRef if the machine is off. If the machine or its BMC is lost for good, delete the Server: the claim is then released at once.",
       "weight": "waiting",
       "actor": "operator",
       "pointsTo": "Server"
@@ -2267,6 +2608,13 @@ export const errorCodes = {
 
 /** Why a server was not chosen for a claim: the reasons that the message of NoServerMatches counts. */
 export const rejectionReasons = {
+  "BMCNotReady": {
+    "meaning": "The BMC of the server does not answer, or cannot be used; its machine could not be started.",
+    "remedy": "Look at the condition BMCReachable of the server; it can be given as soon as the BMC answers.",
+    "weight": "waiting",
+    "actor": "person",
+    "pointsTo": "BMC"
+  },
   "BeingDeleted": {
     "meaning": "The Server object is being deleted.",
     "remedy": "Nothing; it is gone soon, or says itself what its deletion waits for.",
@@ -2334,6 +2682,12 @@ export const rejectionReasons = {
   "PromisedToAnOlderClaim": {
     "meaning": "An older claim chose the server and is about to be bound to it.",
     "remedy": "Nothing, if there are enough servers; otherwise add some.",
+    "weight": "waiting",
+    "actor": "operator"
+  },
+  "ServerNotReady": {
+    "meaning": "The server is Available, its BMC answers, and its condition Ready is not True.",
+    "remedy": "Look at its condition Ready; it can be given as soon as that is True.",
     "weight": "waiting",
     "actor": "operator"
   },

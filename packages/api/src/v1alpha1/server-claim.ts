@@ -50,6 +50,10 @@ const status = z.object({
     .string()
     .optional()
     .describe('Phase: Unbound, Bound (the claim holds a server) or Lost (the server was withdrawn).'),
+  addresses: z
+    .array(z.string())
+    .optional()
+    .describe('IP addresses of the machine, as its last discovery reported them.'),
   conditions: conditions(),
 });
 

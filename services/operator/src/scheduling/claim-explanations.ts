@@ -4,7 +4,7 @@ import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import { jitter } from '@metal/kube/runtime/jitter.ts';
 import type { PendingClaims } from './pending-claims.ts';
-import type { MatchLevel, UnschedulableReasons } from './unschedulable-reasons.ts';
+import type { MatchLevel, UnreadyReason, UnschedulableReasons } from './unschedulable-reasons.ts';
 
 /**
  * Claims without a matching server are explained again about twice per second in all, however many there are: in a fleet that
@@ -39,6 +39,10 @@ export class ClaimExplanations {
   /** `looked at 5 servers: 3 ClaimedByAnother, 2 LabelsDoNotMatch`. */
   textFor(claim: ServerClaim): string {
     return this.#options.reasons.of(claim).text;
+  }
+
+  unreadyReasonFor(claim: ServerClaim): UnreadyReason | undefined {
+    return this.#options.reasons.of(claim).unready;
   }
 
   /** After this time a claim that no server matches is explained again, if nothing enqueues it earlier. */

@@ -83,7 +83,18 @@ export function unavailableReason(server: Server, sameUuid: readonly Server[] = 
   if (spec.serverMaintenanceRef !== undefined) return 'InMaintenance';
   if (status?.state !== 'Available') return `State${status?.state ?? 'Initial'}`;
   if (status.powerState !== 'Off') return 'NotYetOff';
-  return undefined;
+  return unreadyReason(status);
+}
+
+/**
+ * An Available server is Ready only as long as its BMC answers: a machine that cannot be started is given to no claim. A Server of
+ * v0.7.0 has no condition Ready before its first reconcile, and counts as ready until then.
+ */
+function unreadyReason({ conditions = [] }: NonNullable<Server['status']>): RejectionReason | undefined {
+  const isNot = (expected: string) => (condition: { type: string; status: string }) =>
+    condition.type === expected && condition.status !== 'True';
+  if (conditions.some(isNot('BMCReachable'))) return 'BMCNotReady';
+  return conditions.some(isNot('Ready')) ? 'ServerNotReady' : undefined;
 }
 
 function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {

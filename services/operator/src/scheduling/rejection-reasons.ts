@@ -2,6 +2,13 @@ import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
 
 /** Why a claim cannot get a server: the reasons that the message of NoServerMatches counts. */
 export const rejectionReasons = {
+  BMCNotReady: {
+    meaning: 'The BMC of the server does not answer, or cannot be used; its machine could not be started.',
+    remedy: 'Look at the condition BMCReachable of the server; it can be given as soon as the BMC answers.',
+    weight: 'waiting',
+    actor: 'person',
+    pointsTo: 'BMC',
+  },
   BeingDeleted: {
     meaning: 'The Server object is being deleted.',
     remedy: 'Nothing; it is gone soon, or says itself what its deletion waits for.',
@@ -69,6 +76,12 @@ export const rejectionReasons = {
   PromisedToAnOlderClaim: {
     meaning: 'An older claim chose the server and is about to be bound to it.',
     remedy: 'Nothing, if there are enough servers; otherwise add some.',
+    weight: 'waiting',
+    actor: 'operator',
+  },
+  ServerNotReady: {
+    meaning: 'The server is Available, its BMC answers, and its condition Ready is not True.',
+    remedy: 'Look at its condition Ready; it can be given as soon as that is True.',
     weight: 'waiting',
     actor: 'operator',
   },

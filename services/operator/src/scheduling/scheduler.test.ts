@@ -25,6 +25,14 @@ const server = (
   spec: { systemUUID: name, reclaimPolicy: 'Recycle', unclaimable: false, ...spec },
   status,
 });
+const free = { state: 'Available', powerState: 'Off' };
+const conditionOf = (type: string, status: 'True' | 'False' | 'Unknown') => ({
+  type,
+  status,
+  reason: 'Observed',
+  message: '',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+});
 const claim = (
   name: string,
   spec: Partial<ServerClaim['spec']> = {},
@@ -56,6 +64,32 @@ test('the oldest claim chooses first, and takes the first server', async () => {
 test('a claim without a matching server does not block younger claims', async () => {
   const picky = claim('a', { serverSelector: { matchLabels: { gpu: 'yes' } } });
   assert.deepEqual(await pairs([picky, claim('b')], [server('one')]), ['b=one']);
+});
+
+test('a server whose BMC does not answer is passed over, and assigned as soon as it answers', async () => {
+  const queue = openScheduler();
+  using _started = queue.started;
+  const withBmc = (name: string, status: 'True' | 'False') =>
+    server(name, {}, {}, { ...free, conditions: [conditionOf('BMCReachable', status), conditionOf('Ready', status)] });
+  for (const name of ['a', 'b', 'c']) queue.server(withBmc(name, 'False'));
+  queue.server(withBmc('z', 'True'));
+  const [first, second] = [claim('first'), claim('second')];
+  queue.claim(first);
+  queue.claim(second);
+  await nextPass();
+  assert.equal(queue.scheduler.assumedBindingOf(first)?.metadata.name, 'z');
+  assert.match(queue.scheduler.explain(second), /looked at 4 servers: 3 BMCNotReady, 1 PromisedToAnOlderClaim/);
+  const named = claim('named', { serverRef: { name: 'b' } });
+  queue.claim(named);
+  assert.match(queue.scheduler.explain(named), /server "b" of spec.serverRef: BMCNotReady; its BMC cannot be used/);
+  assert.deepEqual(
+    [named, second].map((each) => queue.scheduler.unreadyReasonOf(each)),
+    ['BMCNotReady', undefined],
+  );
+
+  queue.server(withBmc('c', 'True'));
+  await nextPass();
+  assert.equal(queue.scheduler.assumedBindingOf(second)?.metadata.name, 'c');
 });
 
 test('no server is assigned twice', async () => {
@@ -96,6 +130,29 @@ const rejections: [
     'StateDiscovery',
   ],
   ['a server that is not off yet', server('s', {}, {}, { state: 'Available', powerState: 'On' }), {}, 'NotYetOff'],
+  [
+    'a server whose BMC does not answer',
+    server('s', {}, {}, { ...free, conditions: [conditionOf('BMCReachable', 'False'), conditionOf('Ready', 'False')] }),
+    {},
+    'BMCNotReady',
+  ],
+  [
+    'a server that is not ready',
+    server(
+      's',
+      {},
+      {},
+      { ...free, conditions: [conditionOf('BMCReachable', 'True'), conditionOf('Ready', 'Unknown')] },
+    ),
+    {},
+    'ServerNotReady',
+  ],
+  [
+    'a server that is ready',
+    server('s', {}, {}, { ...free, conditions: [conditionOf('BMCReachable', 'True'), conditionOf('Ready', 'True')] }),
+    {},
+    undefined,
+  ],
   ['a tainted server', server('s', { taints: [{ key: 'k', effect: 'NoBind' }] }), {}, 'Tainted(k)'],
   ['a taint that evicts', server('s', { taints: [{ key: 'k', effect: 'Evict' }] }), {}, 'Tainted(k)'],
   [

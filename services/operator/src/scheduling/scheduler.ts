@@ -14,7 +14,7 @@ import { claimKeyOf, isInFlight, isPending } from './claim-state.ts';
 import { blockingRules, rejectionReason, unavailableReason } from './eligibility.ts';
 import { PendingClaims } from './pending-claims.ts';
 import { ServerAvailability } from './server-availability.ts';
-import { UnschedulableReasons } from './unschedulable-reasons.ts';
+import { type UnreadyReason, UnschedulableReasons } from './unschedulable-reasons.ts';
 
 type SchedulerCaches = Pick<OperatorCaches, 'servers' | 'claims' | 'readinessRules'>;
 
@@ -127,6 +127,11 @@ export class ClaimScheduler {
   /** Why the claim has no server: `looked at 5 servers: 3 ClaimedByAnother, 2 LabelsDoNotMatch`. */
   explain(claim: ServerClaim): string {
     return this.#explanations.textFor(claim);
+  }
+
+  /** The server that the claim names matches, and is only not ready. */
+  unreadyReasonOf(claim: ServerClaim): UnreadyReason | undefined {
+    return this.#explanations.unreadyReasonFor(claim);
   }
 
   /** When the claim has to be explained again. */

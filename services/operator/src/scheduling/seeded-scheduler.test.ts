@@ -216,19 +216,17 @@ class World implements Disposable {
       this.#server(({ spec }) => ({
         spec: { ...spec, serverClaimRef: { namespace: 'team', name: this.#pick(this.#size.claims), uid: 'another' } },
       })),
-    'a server is fit or not': () =>
+    'a server is fit or ready, or not': () =>
       this.#server(({ status }) => ({
         status: {
           ...status,
-          conditions: [
-            {
-              type: 'Fit',
-              status: this.#pick(['True', 'False']),
-              reason: 'Looked',
-              message: '',
-              lastTransitionTime: '2026-01-01T00:00:00Z',
-            },
-          ],
+          conditions: ['Fit', 'Ready'].map((type) => ({
+            type,
+            status: this.#pick(['True', 'True', 'False']),
+            reason: 'Observed',
+            message: '',
+            lastTransitionTime: '2026-01-01T00:00:00Z',
+          })),
         },
       })),
     'a rule is created': () => this.#makeRule(),

@@ -18,7 +18,11 @@ const matchLevels: readonly MatchLevel[] = ['none', 'unlike', 'heldBack', 'notFr
 export interface UnschedulableReason {
   readonly text: string;
   readonly matchLevel: MatchLevel;
+  /** The claim names a server that matches and would be free, but is not ready. */
+  readonly unready?: UnreadyReason | undefined;
 }
+
+export type UnreadyReason = 'BMCNotReady' | 'ServerNotReady';
 
 type Fleet = Pick<OperatorCaches, 'servers' | 'readinessRules'> & {
   /** The cached version of the server is known to be out of date. */
@@ -51,8 +55,8 @@ export class UnschedulableReasons {
   /** For a claim that names a server, the reason of that server; otherwise the number of servers per reason. */
   #compute(claim: ServerClaim): UnschedulableReason {
     const named = claim.spec.serverRef?.name ?? '';
-    const { text, matchLevel } = named === '' ? this.#count(claim) : this.#explainNamed(named, claim);
-    return { text: `${preface(claim)}${text}`, matchLevel };
+    const reason = named === '' ? this.#count(claim) : this.#explainNamed(named, claim);
+    return { ...reason, text: `${preface(claim)}${reason.text}` };
   }
 
   #count(claim: ServerClaim): UnschedulableReason {
@@ -79,7 +83,9 @@ export class UnschedulableReasons {
     const about = `server "${name}" of spec.serverRef`;
     if (server === undefined) return { text: `${about} does not exist`, matchLevel: 'none' };
     const rejection = this.#rejectionNow(server, claim, [...readinessRules.all()]);
-    return { text: `${about}: ${rejection}`, matchLevel: bestMatchLevel([rejection]) };
+    const unready = isUnready(rejection) ? rejection : undefined;
+    const next = unready === undefined ? '' : `; ${unreadyRemedies[unready]}`;
+    return { text: `${about}: ${rejection}${next}`, matchLevel: bestMatchLevel([rejection]), unready };
   }
 
   /** Why this server was not chosen for the claim. */
@@ -91,6 +97,13 @@ export class UnschedulableReasons {
     );
   }
 }
+
+const unreadyRemedies: Readonly<Record<UnreadyReason, string>> = {
+  BMCNotReady: 'its BMC cannot be used; it is bound as soon as the BMC answers',
+  ServerNotReady: 'it is bound as soon as its condition Ready is True',
+};
+
+const isUnready = (rejection: RejectionReason): rejection is UnreadyReason => Object.hasOwn(unreadyRemedies, rejection);
 
 function bestMatchLevel(rejections: Iterable<RejectionReason>): MatchLevel {
   const found = new Set([...rejections].map(matchLevelOf));

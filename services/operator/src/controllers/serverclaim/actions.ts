@@ -11,6 +11,7 @@ import { sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
 import { rejectionReason } from '../../scheduling/eligibility.ts';
 import type { OperatorContext } from '../context.ts';
 import { BindingRefused, StaleDecision } from '../../errors.ts';
+import { isUnstarted } from './boot-trace.ts';
 import type { ClaimAction, ClaimFacts } from './facts.ts';
 
 type ClaimReconcile = Reconcile<ServerClaim, ClaimFacts, OperatorContext>;
@@ -19,6 +20,7 @@ export const claimActions: Record<ClaimAction, (reconcile: ClaimReconcile) => Pr
   bind,
   recordServer,
   createBootConfiguration,
+  correctBootConfiguration,
   deleteBootConfiguration,
   markBootPolicy,
   acceptReprovision,
@@ -112,6 +114,26 @@ async function createBootConfiguration({ object, facts, context }: ClaimReconcil
     },
     spec: { serverRef: { name: server }, image, ...(ignitionSecretRef === undefined ? {} : { ignitionSecretRef }) },
   });
+}
+
+/**
+ * Another image or ignition before anything booted. Server and boot configuration are read from the API server, and the write is
+ * guarded by the resource version: a boot that has begun meanwhile keeps what it has.
+ */
+async function correctBootConfiguration({ object, facts, context, signal }: ClaimReconcile): Promise<void> {
+  const { client } = context;
+  const { name, namespace, uid } = object.metadata;
+  const [server, boot] = await Promise.all([
+    client.get(Server, { name: boundServerName(object, facts) }, { signal }),
+    client.get(ServerBootConfiguration, { name, namespace }, { signal }),
+  ]);
+  const isOurs = boot.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
+  const { resourceVersion } = boot.metadata;
+  if (!isOurs || resourceVersion === undefined || !isUnstarted(object, server, boot))
+    throw new StaleDecision(`the boot of claim ${name} may have begun; its image and ignition stay`);
+  const { image, ignitionSecretRef } = object.spec;
+  const patch = { spec: { image, ignitionSecretRef: ignitionSecretRef ?? null } };
+  await client.mergePatch(ServerBootConfiguration, { name, namespace }, patch, { resourceVersion, signal });
 }
 
 async function deleteBootConfiguration({ object, context }: ClaimReconcile): Promise<void> {

@@ -1,10 +1,12 @@
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { claimFinalizer } from '@metal/api/wire/contract.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
-import { controllerOf, keyOf } from '@metal/kube/kinds/kind.ts';
+import { controllerOf, keyOf, type KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { OperatorContext } from '../context.ts';
+import { conditionsOf } from '../ready-condition.ts';
 import { claimActions } from './actions.ts';
 import { readClaimFacts } from './facts.ts';
 import { claimTable, decideDeletion } from './table.ts';
@@ -27,11 +29,13 @@ export const claimController = phaseController({
   readOnlyActions: ['shareMatchLevel'],
   report: reportClaim,
   // A new claim is Unbound, with or without a status.
-  progressFields: ['phase'],
+  progressFields: ['phase', 'addresses'],
   paused: isPaused,
   watches: [
     { kind: Server, mapToKeys: claimsOfServer },
     { kind: ServerBootConfiguration, mapToKeys: claimsOfBoot },
+    // Its messages have the reason of the BMC.
+    { kind: BMC, mapToKeys: claimsOfBmc, predicate: (before, after) => readyReasonOf(before) !== readyReasonOf(after) },
   ],
   sources: schedulerSource,
   writes: ['patch:serverclaims', 'serverclaims/status', 'patch:servers', 'serverbootconfigurations'],
@@ -43,6 +47,15 @@ function claimsOfServer({ metadata, spec }: Server, { caches }: OperatorContext)
   const ref = spec.serverClaimRef;
   const named = caches.claims.by('server', metadata.name).map(keyOf);
   return ref === undefined ? named : [...named, `${ref.namespace}/${ref.name}`];
+}
+
+function readyReasonOf(bmc: KubeObject | undefined): string | undefined {
+  return bmc && conditionsOf(bmc).find(({ type }) => type === 'Ready')?.reason;
+}
+
+function claimsOfBmc({ metadata }: BMC, { caches }: OperatorContext): string[] {
+  const refs = caches.servers.by('bmc', metadata.name).flatMap(({ spec }) => spec.serverClaimRef ?? []);
+  return refs.map(({ namespace, name }) => `${namespace}/${name}`);
 }
 
 function claimsOfBoot(boot: ServerBootConfiguration): string[] {

@@ -3,7 +3,10 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { bootPolicyAnnotation, operationAnnotation, reprovisionAnnotation } from '@metal/api/wire/contract.ts';
 import { keyOf } from '@metal/kube/kinds/kind.ts';
+import { isUnstarted } from './boot-trace.ts';
+import { type Serving, servingOf } from './serving.ts';
 import { isHeldBy } from '../../scheduling/eligibility.ts';
+import type { UnreadyReason } from '../../scheduling/unschedulable-reasons.ts';
 import type { OperatorCaches } from '../../caches.ts';
 import type { OperatorContext } from '../context.ts';
 
@@ -12,6 +15,7 @@ export type ClaimAction =
   | 'bind'
   | 'recordServer'
   | 'createBootConfiguration'
+  | 'correctBootConfiguration'
   | 'deleteBootConfiguration'
   | 'markBootPolicy'
   | 'acceptReprovision'
@@ -30,17 +34,19 @@ export interface ClaimFacts {
   /** `spec.serverRef` names the held server. */
   readonly recorded: boolean;
   /**
-   * outdated: image or ignition differ, and no reprovisioning was requested. superseded: it was requested. unmarked: the boot
-   * policy differs from that of the claim.
+   * outdated: image or ignition differ, and no reprovisioning was requested. correctable: they differ, and nothing can have
+   * booted yet. superseded: reprovisioning was requested. unmarked: the boot policy differs from that of the claim.
    */
-  readonly boot: 'absent' | 'present' | 'foreign' | 'outdated' | 'superseded' | 'unmarked';
+  readonly boot: 'absent' | 'present' | 'foreign' | 'outdated' | 'correctable' | 'superseded' | 'unmarked';
   readonly operation: 'none' | 'retry' | 'reprovision';
   /** RFC 3339 time at which a taint evicts the claim. */
   readonly evictedAt: string | undefined;
-  /** Message of the condition Ready of the bound server. */
-  readonly serverMessage: string;
+  /** Of the bound server; undefined without one. */
+  readonly serving: Serving | undefined;
   /** Why no server was chosen; computed only while none matches. */
   readonly explanation: string;
+  /** The server that the claim names is only not ready. */
+  readonly unready: UnreadyReason | undefined;
   /** The best matching server got closer or further away, and similar claims do not report that yet. */
   readonly hasNewMatchLevel: boolean;
   /** Until the explanation is computed again. */
@@ -64,14 +70,26 @@ export function readClaimFacts(claim: ServerClaim, context: OperatorContext): Cl
     assumedServer,
     isQueued,
     recorded: boundServer !== undefined && claim.spec.serverRef?.name === boundServer.metadata.name,
-    boot: bootStateOf(claim, caches),
+    boot: bootStateOf(claim, boundServer, caches),
     operation: operationOf(claim),
     evictedAt: since === undefined ? undefined : new Date(Date.parse(since) + config.evictionGraceMs).toISOString(),
-    serverMessage: boundServer?.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
+    serving: boundServer && servingIn(claim, boundServer, caches),
     explanation: isUnmatched ? scheduler.explain(claim) : '',
+    unready: isUnmatched ? scheduler.unreadyReasonOf(claim) : undefined,
     hasNewMatchLevel: isUnmatched && scheduler.hasNewMatchLevel(claim),
     explainedForMs: scheduler.explainIntervalMs(claim),
   };
+}
+
+function servingIn(claim: ServerClaim, server: Server, { bmcs, bootConfigurations }: OperatorCaches): Serving {
+  const boot = bootConfigurations.get({ namespace: claim.metadata.namespace, name: claim.metadata.name });
+  const isOurs = boot?.metadata.ownerReferences?.some(({ uid }) => uid === claim.metadata.uid) === true;
+  return servingOf({
+    claim,
+    server,
+    boot: isOurs && boot.metadata.deletionTimestamp === undefined ? boot : undefined,
+    bmc: bmcs.get(server.spec.bmcRef?.name ?? ''),
+  });
 }
 
 function operationOf({ metadata }: ServerClaim): ClaimFacts['operation'] {
@@ -91,9 +109,11 @@ export function findBoundServer(claim: ServerClaim, { servers }: Pick<OperatorCa
 }
 
 function bootStateOf(
-  { metadata, spec }: ServerClaim,
+  claim: ServerClaim,
+  server: Server | undefined,
   { bootConfigurations }: OperatorContext['caches'],
 ): ClaimFacts['boot'] {
+  const { metadata, spec } = claim;
   const boot = bootConfigurations.get({ namespace: metadata.namespace, name: metadata.name });
   if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return 'absent';
   if (!boot.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)) return 'foreign';
@@ -103,7 +123,8 @@ function bootStateOf(
     return 'superseded';
   if ((boot.metadata.annotations?.[bootPolicyAnnotation] ?? 'networkOnce') !== (spec.bootPolicy ?? 'networkOnce'))
     return 'unmarked';
-  return isCurrent(boot, spec) ? 'present' : 'outdated';
+  if (isCurrent(boot, spec)) return 'present';
+  return server !== undefined && isUnstarted(claim, server, boot) ? 'correctable' : 'outdated';
 }
 
 function isCurrent({ spec }: ServerBootConfiguration, desired: ServerClaim['spec']): boolean {

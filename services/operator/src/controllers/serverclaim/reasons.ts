@@ -1,4 +1,5 @@
 import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
+import { bootProblemReasons } from './boot-problem-reasons.ts';
 
 const nothing = 'Nothing; it goes on by itself.';
 const goesOn = { remedy: nothing, weight: 'working', actor: 'operator' } as const;
@@ -6,11 +7,17 @@ const goesOn = { remedy: nothing, weight: 'working', actor: 'operator' } as cons
 /** Every reason a claim gives, in conditions, events and log lines. */
 export const claimReasons = {
   Bound: {
-    meaning: 'The claim holds its server.',
+    meaning: 'The claim holds its server, and the machine is as the claim asks.',
     remedy: nothing,
     weight: 'ok',
     actor: 'operator',
     pointsTo: 'Server',
+  },
+  Unbound: {
+    meaning: 'No server is bound to the claim; the condition Ready has the cause.',
+    remedy: 'Look at the condition Ready of the claim.',
+    weight: 'waiting',
+    actor: 'operator',
   },
   NoServerMatches: {
     meaning: 'No server can be given to the claim now; the message counts why each was refused.',
@@ -20,6 +27,53 @@ export const claimReasons = {
     actor: 'tenant',
     command: 'kubectl describe serverclaim -n {namespace} {name}',
   },
+  BMCNotReady: {
+    meaning:
+      'The BMC of the server that the claim holds or names cannot be used; the reason in brackets is that of the BMC.',
+    remedy:
+      'An administrator looks at the BMC; the claim goes on by itself. If the BMC of a deleted claim is lost for good, delete the Server.',
+    weight: 'needsPerson',
+    actor: 'person',
+    pointsTo: 'Server',
+    command: 'kubectl describe serverclaim -n {namespace} {name}',
+  },
+  ServerNotReady: {
+    meaning: 'The server that the claim holds or names is not ready; the reason in brackets is that of the server.',
+    remedy: 'If this stays, an administrator looks at the condition Ready of the Server.',
+    weight: 'waiting',
+    actor: 'operator',
+    pointsTo: 'Server',
+  },
+  ServerParked: {
+    meaning: 'An administrator parked the server of the claim; it is off until it is unparked.',
+    remedy: 'Ask the administrator to annotate the Server with metal.ironcore.dev/operation=unpark.',
+    weight: 'waiting',
+    actor: 'person',
+    pointsTo: 'Server',
+    command: 'kubectl describe serverclaim -n {namespace} {name}',
+  },
+  ServerInMaintenance: {
+    meaning: 'A ServerMaintenance has the server of the claim.',
+    remedy: 'Nothing; it goes on when the maintenance ends.',
+    weight: 'waiting',
+    actor: 'person',
+    pointsTo: 'Server',
+  },
+  ServerFailed: {
+    meaning: 'The server of the claim is in state Error; the reason in brackets is that of its failure.',
+    remedy: 'An administrator repairs it and annotates the Server with metal.ironcore.dev/operation=retry.',
+    weight: 'failed',
+    actor: 'person',
+    pointsTo: 'Server',
+    command: 'kubectl describe serverclaim -n {namespace} {name}',
+  },
+  SafeStop: {
+    meaning: 'The machine lost power, and boot policy safeStop keeps it off.',
+    remedy: 'Set spec.power of the claim to Off and then to On.',
+    weight: 'needsPerson',
+    actor: 'tenant',
+    command: 'kubectl edit serverclaim -n {namespace} {name}',
+  },
   OthersFirst: {
     meaning: 'Very many claims came at once; those that came before this one are served first.',
     remedy: nothing,
@@ -28,6 +82,71 @@ export const claimReasons = {
   },
   ServerChosen: { meaning: 'A server was chosen and is being bound.', ...goesOn },
   ServerBound: { meaning: 'The server refers to the claim; the claim takes its name down.', ...goesOn },
+  Prepared: {
+    meaning: 'The boot service prepared image and ignition of the claim.',
+    remedy: nothing,
+    weight: 'ok',
+    actor: 'operator',
+  },
+  WaitingForBootService: {
+    meaning: 'No boot service has prepared image and ignition yet.',
+    remedy: 'If this stays, ask the administrator whether a boot service runs.',
+    weight: 'waiting',
+    actor: 'operator',
+    pointsTo: 'ServerBootConfiguration',
+  },
+  ImagePulling: {
+    meaning: 'The boot service pulls the image from its registry.',
+    remedy: 'Nothing; if it takes long, look at the registry.',
+    weight: 'working',
+    actor: 'operator',
+    pointsTo: 'ServerBootConfiguration',
+  },
+  ...bootProblemReasons,
+  WaitingForPower: {
+    meaning: 'The machine was not observed in the power state of the claim yet.',
+    remedy: 'Nothing; if this stays, an administrator looks at the condition Ready of the Server.',
+    weight: 'working',
+    actor: 'hardware',
+    pointsTo: 'Server',
+  },
+  Booted: {
+    meaning: 'The machine fetched its boot data with the token of this boot, and was observed On.',
+    remedy: nothing,
+    weight: 'ok',
+    actor: 'operator',
+  },
+  WaitingForBoot: {
+    meaning: 'The machine is to boot the image of the claim, and has not fetched all of its boot data.',
+    remedy: 'If this stays, look at the serial console of the machine.',
+    weight: 'working',
+    actor: 'hardware',
+    pointsTo: 'ServerBootConfiguration',
+  },
+  BootOverdue: {
+    meaning: 'The next step of the boot did not come in time; the reason in brackets names it.',
+    remedy: 'Look at the serial console of the machine.',
+    weight: 'needsPerson',
+    actor: 'tenant',
+    pointsTo: 'ServerBootConfiguration',
+    command: 'kubectl describe serverclaim -n {namespace} {name}',
+  },
+  BootNotTraced: {
+    meaning: 'An external boot operator prepared the boot and records no steps; whether it booted is not known.',
+    remedy: 'Nothing; the claim is Ready without that.',
+    weight: 'ok',
+    actor: 'operator',
+  },
+  NotStarted: {
+    meaning: 'The claim asks for power Off, and its image was not booted yet.',
+    remedy: nothing,
+    weight: 'ok',
+    actor: 'operator',
+  },
+  ImageCorrected: {
+    meaning: 'Image or ignition of the claim changed before the machine booted anything for it, and is taken over.',
+    ...goesOn,
+  },
   WaitingForReservation: {
     meaning: 'The server refers to the claim and is not Reserved yet.',
     remedy: 'If this stays, look at the condition Ready of the server: it may be parked or in maintenance.',
@@ -83,7 +202,7 @@ export const claimReasons = {
   WaitingForRelease: {
     meaning: 'The claim is being deleted and stays until its server is powered off and given back.',
     remedy:
-      'If this stays, look at the condition Ready of the server. Parked: annotate the server with operation=unpark. Ignored: remove that annotation. BMC away: repair it, or clear spec.serverClaimRef if the machine is off. If the machine is lost, delete the Server.',
+      'If this stays, look at the condition Ready of the server. Parked: annotate the server with operation=unpark. Ignored: remove that annotation. BMC away: repair it, or clear spec.serverClaimRef if the machine is off. If the machine or its BMC is lost for good, delete the Server: the claim is then released at once.',
     weight: 'waiting',
     actor: 'operator',
     pointsTo: 'Server',

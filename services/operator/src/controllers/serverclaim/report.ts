@@ -3,27 +3,49 @@ import type { Outcome } from '@metal/kube/controller/definition.ts';
 import { isReported, problemCondition } from '../problem-condition.ts';
 import { condition, readyCondition, type ReportedCondition } from '../ready-condition.ts';
 import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
+import { addressesOf } from './addresses.ts';
 import type { ClaimFacts, ClaimPhase } from './facts.ts';
 
 const changePending = {
   reason: 'ChangePending',
   message:
-    'image or ignition changed after the server was bound; the machine keeps what it booted until the claim is annotated metal.ironcore.dev/operation=reprovision',
+    'image or ignition changed after the boot was started; annotate metal.ironcore.dev/operation=reprovision to boot the change',
 };
 
 export function reportClaim(claim: ServerClaim, facts: ClaimFacts, outcome: Outcome<ClaimPhase>): StatusReport {
   const bound = outcome.phase === 'Bound' && outcome.decision.kind === 'rest';
-  const ready = bound
-    ? { reason: 'Bound', message: `server ${facts.boundServer?.metadata.name ?? ''} is held by this claim` }
-    : undefined;
+  const heldBy = `server ${facts.boundServer?.metadata.name ?? ''} is held by this claim`;
+  const ready = bound ? { reason: 'Bound', message: `${heldBy} and is as the claim asks` } : undefined;
   return {
-    fields: { phase: outcome.phase },
+    fields: { phase: outcome.phase, addresses: facts.boundServer && addressesOf(facts.boundServer) },
     conditions: [
       readyCondition(claim, outcome, ready),
+      ...servingConditions(claim, facts, outcome.phase),
       ...imageCondition(claim, facts),
       ...evictionCondition(claim, facts),
     ],
   };
+}
+
+function servingConditions(
+  claim: ServerClaim,
+  { boundServer, serving }: ClaimFacts,
+  phase: ClaimPhase,
+): ReportedCondition[] {
+  if (boundServer === undefined || serving === undefined) {
+    const unbound =
+      phase === 'Lost'
+        ? { reason: 'ServerLost', message: 'the server is not held by this claim any more' }
+        : { reason: 'Unbound', message: 'no server is bound; the condition Ready has the cause' };
+    return [condition(claim, 'ServerBound', 'False', unbound)];
+  }
+  const message = `server ${boundServer.metadata.name} is held by this claim`;
+  const { prepared, booted } = serving;
+  return [
+    condition(claim, 'ServerBound', 'True', { reason: 'Bound', message }),
+    condition(claim, 'BootConfigurationReady', prepared.status, prepared),
+    condition(claim, 'Booted', booted.status, booted),
+  ];
 }
 
 /** The machine keeps running what it booted; a changed image is pending until reprovisioning is requested. */

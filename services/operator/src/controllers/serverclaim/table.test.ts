@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ClaimFacts, ClaimPhase } from './facts.ts';
+import type { Serving } from './serving.ts';
 import { claimTable, decideDeletion } from './table.ts';
 
 const server = (state: string, more: Partial<Server['spec']> = {}): Server => ({
@@ -23,17 +24,36 @@ const waiting: ClaimFacts = {
   boot: 'absent',
   operation: 'none',
   evictedAt: undefined,
-  serverMessage: '',
+  serving: undefined,
+  unready: undefined,
   explanation: 'there are no servers',
   hasNewMatchLevel: false,
   explainedForMs: minutes(3),
 };
 const bound: Partial<ClaimFacts> = { boundServer: server('Reserved'), recorded: true, boot: 'present' };
+const parked = { reason: 'ServerParked', message: 'server rack1-system-0 is parked' } as const;
+const bmcAway = {
+  reason: 'BMCNotReady',
+  message: 'the BMC of server rack1-system-0 cannot be used (Unreachable)',
+} as const;
+/** Its server is not as the claim asks. */
+const servingWith = (blocker: Serving['blocker'], serverBlocker = blocker): Serving => ({
+  prepared: { status: 'True', reason: 'Prepared', message: 'prepared' },
+  booted: { status: 'False', reason: 'WaitingForBoot', message: 'nothing fetched' },
+  blocker,
+  serverBlocker,
+});
 
 type Line = [title: string, phase: ClaimPhase | 'deleted', facts: Partial<ClaimFacts>, decided: string];
 
 const lines: Line[] = [
   ['waits for a server and reports why there is none', 'Unbound', {}, 'wait NoServerMatches'],
+  [
+    'waits for the server that it names and that is not ready',
+    'Unbound',
+    { unready: 'BMCNotReady' },
+    'wait BMCNotReady',
+  ],
   ['shares a new explanation with similar claims first', 'Unbound', { hasNewMatchLevel: true }, 'act shareMatchLevel'],
   ['waits until older claims are served', 'Unbound', { isQueued: true }, 'wait OthersFirst'],
   ['binds the server that was chosen for it', 'Unbound', { assumedServer: server('Available') }, 'act bind'],
@@ -54,6 +74,18 @@ const lines: Line[] = [
   ['is bound when its boot configuration exists', 'Unbound', bound, 'go Bound'],
   ['consumes a retry that changes nothing', 'Unbound', { operation: 'retry' }, 'act consumeOperation'],
   ['rests while it holds its server', 'Bound', bound, 'rest rest'],
+  [
+    'is not Ready while its machine is not as it asks',
+    'Bound',
+    { ...bound, serving: servingWith(parked) },
+    'wait ServerParked',
+  ],
+  [
+    'takes over a correction before anything was booted',
+    'Bound',
+    { ...bound, boot: 'correctable', serving: servingWith(parked) },
+    'act correctBootConfiguration',
+  ],
   ['keeps what was booted when the image changes', 'Bound', { ...bound, boot: 'outdated' }, 'rest rest'],
   [
     'accepts a request for the changed image',
@@ -122,4 +154,20 @@ for (const [title, phase, facts, decided] of lines) {
 test('a claim without a matching server is explained again after the given interval', () => {
   const decision = claimTable.Unbound.decide({ ...waiting, explainedForMs: minutes(40) });
   assert.equal(decision.kind === 'wait' && decision.delayMs, minutes(40));
+});
+
+test('a deleted claim whose BMC cannot be used names the way out', () => {
+  const decision = decideDeletion({ ...waiting, ...bound, boot: 'absent', serving: servingWith(bmcAway) });
+  assert.match(
+    String(Reflect.get(decision, 'message')),
+    /Unreachable.* delete Server rack1-system-0 to release the claim$/,
+  );
+});
+
+test('steps of every bring-up are reported after a minute, and what needs a person sooner', () => {
+  const delayOf = (reason: 'WaitingForBoot' | 'ServerParked') => {
+    const facts = { ...waiting, ...bound, serving: servingWith({ reason, message: '' }) };
+    return Reflect.get(claimTable.Bound.decide(facts), 'reportAfterMs');
+  };
+  assert.deepEqual([delayOf('WaitingForBoot'), delayOf('ServerParked')], [minutes(1), undefined]);
 });

@@ -8,6 +8,9 @@ const row = rowsOf<ClaimPhase, ClaimFacts, ClaimAction, ClaimReason>();
 type Step<Phase extends ClaimPhase = never> = Decision<Phase, ClaimAction, ClaimReason>;
 
 const resyncMs = minutes(10);
+const progressReportMs = minutes(1);
+/** A server is usually Reserved at once. */
+const reservationReportMs = seconds(5);
 const queuedMessage =
   'a server is free for this claim, and claims that came before it are served first; it goes on by itself when there are fewer of them';
 
@@ -20,7 +23,7 @@ export const claimTable: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimRe
       return act('bind', 'ServerChosen', `server ${claim.assumedServer.metadata.name} fits`);
     if (claim.isQueued) return wait(seconds(30), 'OthersFirst', queuedMessage, minutes(2));
     if (claim.hasNewMatchLevel) return act('shareMatchLevel', 'NoServerMatches', claim.explanation);
-    return wait(claim.explainedForMs, 'NoServerMatches', claim.explanation);
+    return wait(claim.explainedForMs, claim.unready ?? 'NoServerMatches', claim.explanation);
   }),
   Bound: row(['Lost'], (claim) => {
     if (claim.boundServer === undefined)
@@ -32,7 +35,7 @@ export const claimTable: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimRe
     if (claim.operation === 'retry') return act('consumeOperation', 'RetryRequested');
     if (claim.operation === 'reprovision')
       return act('acceptReprovision', 'ReprovisionRequested', 'the machine boots the image as it is written now');
-    return keepBoot(claim, claim.boundServer.metadata.name) ?? rest;
+    return keepBoot(claim, claim.boundServer.metadata.name) ?? untilServed(claim);
   }),
   Lost: row(['Bound', 'Unbound'], (claim) => {
     if (claim.boundServer !== undefined)
@@ -58,17 +61,35 @@ function completeBinding(
     return wait(
       resyncMs,
       'WaitingForReservation',
-      `server ${metadata.name} is bound and in state ${status?.state ?? 'Initial'}; it goes on when it is Reserved${serverMessageSuffix(claim)}`,
+      `server ${metadata.name} is bound and in state ${status?.state ?? 'Initial'}; the claim waits for Reserved${blockerSuffix(claim)}`,
+      reservationReportMs,
     );
   return keepBoot(claim, metadata.name) ?? go('Bound', 'ServerReserved', `server ${metadata.name}`);
 }
 
-const serverMessageSuffix = ({ serverMessage }: ClaimFacts): string =>
-  serverMessage === '' ? '' : `. The server says: ${serverMessage}`;
+const blockerSuffix = ({ serving }: ClaimFacts): string =>
+  serving?.serverBlocker === undefined ? '' : `: ${serving.serverBlocker.message}`;
+
+/** Steps of every bring-up are reported once, after this time; what needs a person is reported sooner. */
+const progressReasons: readonly ClaimReason[] = [
+  'ImageToBoot',
+  'WaitingForBootService',
+  'ImagePulling',
+  'WaitingForPower',
+  'WaitingForBoot',
+];
+
+function untilServed({ serving }: ClaimFacts): Step {
+  if (serving?.blocker === undefined) return rest;
+  const { reason, message } = serving.blocker;
+  return wait(resyncMs, reason, message, progressReasons.includes(reason) ? progressReportMs : undefined);
+}
 
 /** The boot configuration carries the image to the boot service. A later change of the image needs a request for reprovisioning. */
 function keepBoot(claim: ClaimFacts, server: string): Step | undefined {
   if (claim.boot === 'superseded') return act('deleteBootConfiguration', 'ImageSuperseded');
+  if (claim.boot === 'correctable')
+    return act('correctBootConfiguration', 'ImageCorrected', 'nothing was booted before the change');
   if (claim.boot === 'unmarked') return act('markBootPolicy', 'BootPolicyChanged');
   if (claim.boot === 'absent') return act('createBootConfiguration', 'ImageToBoot', `for server ${server}`);
   if (claim.boot === 'foreign')
@@ -86,12 +107,20 @@ const ownsBoot = ({ boot }: ClaimFacts): boolean => boot !== 'absent' && boot !=
 export function decideDeletion(claim: ClaimFacts): Decision<ClaimPhase, ClaimAction, ClaimReason> {
   if (ownsBoot(claim)) return act('deleteBootConfiguration', 'ClaimDeleted');
   if (claim.boundServer === undefined || isKept(claim.boundServer)) return rest;
-  const { name } = claim.boundServer.metadata;
-  return wait(
-    resyncMs,
-    'WaitingForRelease',
-    `server ${name} is being powered off and taken back${serverMessageSuffix(claim)}`,
-  );
+  return wait(resyncMs, 'WaitingForRelease', releaseMessage(claim, claim.boundServer));
+}
+
+function releaseMessage(
+  { serving }: ClaimFacts,
+  { metadata: { name }, status }: NonNullable<ClaimFacts['boundServer']>,
+): string {
+  const blocker = serving?.serverBlocker;
+  if (blocker?.reason === 'BMCNotReady')
+    return `${blocker.message}; if it is lost for good, delete Server ${name} to release the claim`;
+  if (blocker !== undefined) return `${blocker.message}; then it is powered off and taken back`;
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const waits = ready?.status === 'False' ? ` (${ready.reason})` : '';
+  return `server ${name} is being powered off and taken back${waits}`;
 }
 
 /** With reclaim policy Retain the reference stays on the server until an administrator clears it. */

@@ -1,0 +1,65 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { conditionsOf } from '../ready-condition.ts';
+import type { ClaimReason } from './reasons.ts';
+
+/** Why the machine is not as the claim asks. */
+export interface Blocker {
+  readonly reason: ClaimReason;
+  readonly message: string;
+}
+
+/** Steps on the way: the boot configuration, the power state or the trace of the boot explain them better. */
+const explainedElsewhere = [
+  'NotYetSeen',
+  'LookBeforeChange',
+  'Claimed',
+  'ClaimRecognised',
+  'ClaimBoots',
+  'ClaimStartsFromOff',
+  'ClaimWantsOn',
+  'ClaimWantsOff',
+  'PowerRecorded',
+  'Reprovisioning',
+  'BootConfigurationFailed',
+  'WaitingForBootConfiguration',
+  'WaitingForBoot',
+  'WaitingForPowerOn',
+  'WaitingForPowerOff',
+];
+
+/** Why a Server does not do what its claim asks: the cause, named by the reason of the Server or of its BMC. */
+export function serverBlockerOf(server: Server, bmc: BMC | undefined): Blocker | undefined {
+  const { state = 'Initial', failure } = server.status ?? {};
+  const { name } = server.metadata;
+  const failed = conditionsOf(server).filter(({ status }) => status !== 'True');
+  const ready = failed.find(({ type }) => type === 'Ready');
+  const reachable = failed.find(({ type }) => type === 'BMCReachable');
+  if (state === 'Parked')
+    return { reason: 'ServerParked', message: `server ${name} is parked; it goes on when it is unparked` };
+  if (state === 'Maintenance')
+    return { reason: 'ServerInMaintenance', message: `server ${name} is in maintenance; it goes on after that` };
+  if (reachable !== undefined) return bmcBlocker(name, bmc, reachable.reason);
+  if (state === 'Error')
+    return {
+      reason: 'ServerFailed',
+      message: `server ${name} failed (${failure?.reason ?? 'Error'}); its administrator has to repair it`,
+    };
+  if (ready === undefined || explainedElsewhere.includes(ready.reason)) return undefined;
+  if (ready.reason === 'SafeStop')
+    return {
+      reason: 'SafeStop',
+      message: `server ${name} lost power and boot policy safeStop keeps it off; set spec.power to Off and then to On`,
+    };
+  return {
+    reason: 'ServerNotReady',
+    message: `server ${name} is not ready (${ready.reason}); if this stays, its administrator has to look at it`,
+  };
+}
+
+function bmcBlocker(name: string, bmc: BMC | undefined, otherwise: string): Blocker {
+  const ready = bmc && conditionsOf(bmc).find(({ type, status }) => type === 'Ready' && status !== 'True');
+  const cause = ready?.reason ?? otherwise;
+  const message = `the BMC of server ${name} cannot be used (${cause}); it goes on when that is repaired`;
+  return { reason: 'BMCNotReady', message };
+}
