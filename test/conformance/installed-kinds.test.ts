@@ -28,11 +28,14 @@ test('missing, terminating and outdated CRDs are found under the roles of the op
     spec: { macAddress: '02:00:00:00:00:01', ip: '192.0.2.1' },
   });
   await admin.delete(CustomResourceDefinition, { name: 'endpoints.metal.ironcore.dev' });
-  assert.deepEqual(await findKindProblems(client, wanted, never), [
+  assert.deepEqual(await findKindProblems(client, wanted, { signal: never }), [
     { name: 'endpoints.metal.ironcore.dev', problem: 'terminating', missing: [] },
     { name: 'servers.metal.ironcore.dev', problem: 'outdated', missing: ['status.stateSince'] },
     { name: `${ServerClaim.plural}.metal.ironcore.dev`, problem: 'missing', missing: [] },
   ]);
+  const absent = { namespace: 'default', name: 'absent' };
+  await assert.rejects(client.get(ServerClaim, absent), { code: 'NotFound', isKindMissing: true });
+  await assert.rejects(client.get(BMC, { name: 'absent' }), { code: 'NotFound', isKindMissing: false });
   await admin.mergePatch(Endpoint, { name: 'kept' }, { metadata: { finalizers: null } });
 });
 

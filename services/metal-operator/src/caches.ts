@@ -8,9 +8,9 @@ import type { KindMonitor } from './kind-monitor.ts';
 import type { MetalOperatorConfig } from './options.ts';
 
 interface CachesToStart {
-  readonly cacheSet: CacheSet;
-  readonly kindMonitor: KindMonitor;
-  readonly servers: OperatorCaches['servers'];
+  readonly cacheSet: Pick<CacheSet, 'start' | 'tolerateMissing'>;
+  readonly kindMonitor: Pick<KindMonitor, 'run' | 'nextCheck' | 'isUninstalling'>;
+  readonly servers: Pick<OperatorCaches['servers'], 'all'>;
   readonly stop: AbortController;
   readonly stack: AsyncDisposableStack;
 }

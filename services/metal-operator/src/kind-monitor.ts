@@ -1,4 +1,4 @@
-import { findKindProblems, type KindProblem } from '@metal/kube/client/installed-kinds.ts';
+import { type ComparedKinds, findKindProblems, type KindProblem } from '@metal/kube/client/installed-kinds.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import type { DefinedKind } from '@metal/kube/kinds/define-kind.ts';
@@ -22,6 +22,7 @@ const repeatMs = minutes(5);
 /** Compares the installed CRDs with those of this version, all the time: people replace and delete them. */
 export class KindMonitor {
   readonly #options: KindMonitorOptions;
+  readonly #compared: ComparedKinds = new Map();
   #problems: readonly KindProblem[] = [];
   #logged: string | undefined;
   #repeatAt = 0;
@@ -70,7 +71,7 @@ export class KindMonitor {
   async #check(signal: AbortSignal): Promise<boolean> {
     const { client, kinds, log } = this.#options;
     try {
-      this.#problems = await findKindProblems(client, kinds, signal);
+      this.#problems = await findKindProblems(client, kinds, { signal, compared: this.#compared });
       this.#isForbidden = false;
       this.#report();
       return true;

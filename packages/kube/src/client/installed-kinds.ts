@@ -14,22 +14,40 @@ export interface KindProblem {
   readonly missing: readonly string[];
 }
 
-/** Reads the CustomResourceDefinitions of the kinds, one request each. @throws KubeError */
+/** Results of earlier comparisons, by UID and generation of the definition. */
+export type ComparedKinds = Map<string, readonly string[]>;
+
+interface Comparison {
+  readonly signal: AbortSignal;
+  readonly compared?: ComparedKinds;
+}
+
+/**
+ * Reads the CustomResourceDefinitions of the kinds, one request each; compares those that are not in `compared`.
+ * @throws KubeError
+ */
 export async function findKindProblems(
   client: KubeClient,
   kinds: readonly DefinedKind[],
-  signal: AbortSignal,
+  comparison: Comparison,
 ): Promise<KindProblem[]> {
-  const found = await Promise.all(kinds.map((kind) => problemOf(client, kind, signal)));
+  const found = await Promise.all(kinds.map((kind) => problemOf(client, kind, comparison)));
   return found.filter((problem) => problem !== undefined);
 }
 
-async function problemOf(client: KubeClient, kind: DefinedKind, signal: AbortSignal): Promise<KindProblem | undefined> {
+async function problemOf(
+  client: KubeClient,
+  kind: DefinedKind,
+  { signal, compared }: Comparison,
+): Promise<KindProblem | undefined> {
   const name = `${kind.plural}.${kind.group}`;
   const installed = await client.find(CustomResourceDefinition, { name }, { signal });
   if (installed === undefined) return { name, problem: 'missing', missing: [] };
   if (installed.metadata.deletionTimestamp !== undefined) return { name, problem: 'terminating', missing: [] };
-  const missing = missingIn(installed, kind);
+  const { uid = '', generation = 0 } = installed.metadata;
+  const key = `${uid}/${generation}`;
+  const missing = compared?.get(key) ?? missingIn(installed, kind);
+  compared?.set(key, missing);
   return missing.length === 0 ? undefined : { name, problem: 'outdated', missing };
 }
 
