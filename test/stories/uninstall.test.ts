@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { kinds } from '@metal/api/kinds.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { installKinds } from '@metal/kube/client/install-kinds.ts';
@@ -8,6 +11,7 @@ import { freePort } from '@metal/controlplane/free-port.ts';
 import { startCluster } from '@metal/testenv/cluster.ts';
 import { startTestenv, type Testenv } from '@metal/testenv/testenv.ts';
 
+const run = promisify(execFile);
 const names = kinds.map(({ plural, group }) => `${plural}.${group}`);
 
 /** As `kubectl delete -f deploy/crds` does. */
@@ -71,4 +75,30 @@ test('an operator that starts while its CRDs are being deleted releases their ob
   await testenv.server(free).hasReason('Available');
   assert.deepEqual(held.powerLog, powerBefore);
   while ((await readiness()).status !== 200) continue; // Each list is requested again within two seconds.
+});
+
+test('kubectl deletes the kinds within seconds while the operator runs, and machines stay on', async () => {
+  await using cluster = await startCluster();
+  await using testenv = await startTestenv({
+    cluster,
+    operator: 'none',
+    speed: 1,
+    fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
+  });
+  await testenv.startOperatorProcess();
+  const [held] = await testenv.addNodes({ generic: 1 });
+  assert.ok(held);
+  await testenv.plugIn(held);
+  await testenv.server(held).hasReason('Available');
+  await testenv.claim({ on: held, image: 'registry.test/os:1' });
+  await testenv.server(held).hasReason('ClaimServed');
+  const powerBefore = [...held.powerLog];
+  const crds = fileURLToPath(new URL('../../deploy/crds', import.meta.url));
+  const kubectl = (...args: string[]) =>
+    run(cluster.binaries.kubectl, ['--kubeconfig', cluster.kubeconfigPath, 'delete', ...args]);
+  await kubectl('crd', 'servers.metal.ironcore.dev', '--wait=false');
+  await kubectl('-f', crds, '--ignore-not-found', '--timeout=60s');
+  assert.deepEqual(held.powerLog, powerBefore);
+  assert.equal(held.power, 'On');
+  await installKinds(testenv.client, kinds); // The test environment is emptied.
 });
