@@ -11,6 +11,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '@metal/controlplane/free-port.ts';
+import { startOnFreePorts } from '@metal/testenv/free-ports.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { allowMetrics, createToken } from '@metal/testenv/service-accounts.ts';
 import { bindWithheldRoles } from '@metal/testenv/roles.ts';
@@ -128,7 +129,7 @@ async function openUnreachableApiServer(): Promise<UnreachableApiServer> {
   const kubeconfig = join(directory, 'kubeconfig');
   await writeFile(kubeconfig, kubeconfigOf(`http://127.0.0.1:${port}`));
   const listensNowhere = ['--health-probe-bind-address=0', '--metrics-bind-address=0'];
-  const needed = ['--registry-url=http://x', '--probe-image=a', '--probe-os-image=b'];
+  const needed = ['--registry-url=http://x', '--probe-image=a', '--probe-os-image=ghcr.io/it/b:1'];
   const flags = [`--kubeconfig=${kubeconfig}`, ...listensNowhere, ...needed];
   const opened = stack.move();
   return { directory, flags, isRetried, [Symbol.asyncDispose]: () => opened.disposeAsync() };
@@ -152,7 +153,14 @@ test('a port in use ends the process before any controller starts', async () => 
     const flags = [`--metrics-bind-address=127.0.0.1:${port}`, '--metrics-secure=false'];
     await assert.rejects(
       testenv.startOperatorProcess(flags, (line) => lines.push(line)),
-      /EADDRINUSE/,
+      (error: Error) => {
+        const address = `--metrics-bind-address: 127\\.0\\.0\\.1:${port}`;
+        assert.match(
+          error.message,
+          new RegExp(`metal-operator: ${address} is in use; stop the program .* \\(EADDRINUSE\\)$`),
+        );
+        return !/^ +at /m.test(error.message);
+      },
     );
     assert.deepEqual(
       lines.filter((line) => line.includes('"controller"') || line.includes('"msg":"starting"')),
@@ -169,7 +177,7 @@ test('an operator without list permissions reports it, and starts as soon as it 
   const health = await freePort();
   const rejected = Promise.withResolvers<string>();
   const running = testenv.startOperatorProcess([`--health-probe-bind-address=127.0.0.1:${health}`], (line) => {
-    if (line.includes('there are no lists')) rejected.resolve(line);
+    if (line.includes('initial lists failed; retrying: our account may not list them')) rejected.resolve(line);
   });
   assert.match(await rejected.promise, /"level":"warn".*forbidden/);
   assert.equal((await fetch(`http://127.0.0.1:${health}/healthz`)).status, 200, 'a restart would not help');
@@ -204,6 +212,21 @@ test('one of two processes with leader election works, and the other takes over 
   await testenv.server(other).hasReason('Available');
 });
 
+test('two processes without leader election work on, and report each other', async () => {
+  await using testenv = await startTestenv({ operator: 'none', speed: 1 });
+  const health = await freePort();
+  const found = Promise.withResolvers<string>();
+  await testenv.startOperatorProcess([`--health-probe-bind-address=127.0.0.1:${health}`], (line) => {
+    if (line.includes('another operator works on the same objects')) found.resolve(line);
+  });
+  const { process: other } = await startOnFreePorts(testenv);
+  assert.match(await found.promise, /"level":"warn".*"others":\["metal-operator-unelected-/);
+  const response = await fetch(`http://127.0.0.1:${health}/readyz`);
+  assert.equal(response.status, 200);
+  assert.match(await response.text(), /^ok, but another operator works on the same objects: metal-operator-unelected-/);
+  assert.equal(await other.stop(), 0);
+});
+
 test('invalid flags end the process with one clear line', async () => {
   for (const [flags, message] of [
     [['--probe-os-image=x', '--probe-image=x'], /^metal-operator: the registry has no address: give --registry-url/],
@@ -212,6 +235,10 @@ test('invalid flags end the process with one clear line', async () => {
       /^metal-operator: --discovery-timeout: "soon" is no duration/,
     ],
     [['--nonsense'], /unknown option '--nonsense'/],
+    [
+      ['--probe-os-image=x', '--probe-image=x', '--registry-url=http://x'],
+      /^metal-operator: --probe-os-image: "x" is no name of --boot-images/,
+    ],
   ] as const) {
     const error: unknown = await run(command, [...flags]).catch((reason: unknown) => reason);
     assert.ok(error instanceof Error && 'code' in error && 'stderr' in error);
@@ -219,6 +246,11 @@ test('invalid flags end the process with one clear line', async () => {
     assert.match(String(error.stderr), message);
     assert.equal(String(error.stderr).trim().split('\n').length, 1);
   }
+});
+
+test('--version prints the version of package.json', async () => {
+  const { stdout } = await run(command, ['--version'], { env: { ...process.env, METAL_REVISION: 'abc123' } });
+  assert.match(stdout, /^metal-operator \d+\.\d+\.\d+ \(revision abc123, Node\.js [\d.]+\)\n$/);
 });
 
 test('the help lists every option', async () => {

@@ -43,10 +43,38 @@ test('a console may be left out, and its type is written in any case', () => {
 test('an error names the entry and the field', () => {
   assert.throws(
     () => database(`macPrefixes:\n${entry('AA')}${entry('XY')}`),
-    /macPrefixes\.1\.macPrefix: expected 1 to 12 hex digits/,
+    /macPrefixes\[1\]\.macPrefix: expected 1 to 12 hex digits/,
   );
-  assert.throws(() => database(`macPrefixes:\n${entry('AA').replace('443', 'many')}`), /macPrefixes\.0\.port/);
-  assert.throws(() => readMacPrefixes('/nonexistent/prefixes.yaml'), /cannot read \/nonexistent/);
+  assert.throws(
+    () => database(`macPrefixes:\n${entry('AA').replace('443', 'many')}`),
+    /macPrefixes\[0\]\.port: expected a number, found "many"$/,
+  );
+  assert.throws(
+    () => readMacPrefixes('/nonexistent/prefixes.yaml'),
+    /\/nonexistent\/prefixes\.yaml cannot be read \(ENOENT\)/,
+  );
+  assert.throws(
+    () => database('macPrefixes: ["secret'),
+    (error: Error) => {
+      assert.match(error.message, /is no YAML at line 1, column \d+ \(\w+\)$/);
+      return !error.message.includes('secret');
+    },
+  );
+});
+
+test('an unknown key is an error that suggests the right one, and a missing key one that names it', () => {
+  const rows: [string, RegExp][] = [
+    [
+      entry('AA', '    protocolSchem: https\n'),
+      /macPrefixes\[0\]\.protocolSchem: unknown key; did you mean protocolScheme\?$/,
+    ],
+    [
+      entry('AA').replace('defaultCredentials', 'defaultCredential'),
+      /macPrefixes\[0\]\.defaultCredential: unknown key; did you mean defaultCredentials\?$/,
+    ],
+    [entry('AA').replace('    type: bmc\n', ''), /macPrefixes\[0\]\.type: expected a text, found nothing$/],
+  ];
+  for (const [text, message] of rows) assert.throws(() => database(`macPrefixes:\n${text}`), message);
 });
 
 test('no file is an empty database', () => {

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import * as z from 'zod';
-import { ConfigError } from '@metal/kube/config-error.ts';
+import { readYamlFile, validateFile } from './common/file-content.ts';
 
 const consoles: Record<string, 'IPMI' | 'SSH' | 'SSHLenovo'> = { ipmi: 'IPMI', ssh: 'SSH', sshlenovo: 'SSHLenovo' };
 
-const entry = z.object({
+const entry = z.strictObject({
   macPrefix: z
     .string()
     .transform(hexDigitsOf)
@@ -17,9 +15,9 @@ const entry = z.object({
   protocolScheme: z.enum(['', 'http', 'https']).optional(),
   port: z.coerce.number().int().min(1).max(65_535),
   type: z.string(),
-  defaultCredentials: z.array(z.object({ username: z.string(), password: z.string() })).nullish(),
+  defaultCredentials: z.array(z.strictObject({ username: z.string(), password: z.string() })).nullish(),
   console: z
-    .object({
+    .strictObject({
       type: z.string().transform((name, context) => {
         const known = consoles[name.toLowerCase()];
         if (known === undefined) context.addIssue(`"${name}" is none of IPMI, SSH, SSHLenovo`);
@@ -29,7 +27,7 @@ const entry = z.object({
     })
     .nullish(),
 });
-const database = z.object({ macPrefixes: z.array(entry).nullish() });
+const database = z.strictObject({ macPrefixes: z.array(entry).nullish() });
 
 export type MacPrefix = z.output<typeof entry>;
 
@@ -53,28 +51,14 @@ export function macPrefixesOf(entries: readonly MacPrefix[]): MacPrefixes {
 
 /**
  * Reads the database file named by `--mac-prefixes-file`; no file means an empty database.
- * @throws ConfigError naming the entry and the field.
+ * @throws ConfigError with the path, and the key, the expectation and the finding of each error
  */
 export function readMacPrefixes(path: string | undefined): MacPrefixes {
   if (path === undefined) return macPrefixesOf([]);
-  const parsed = database.safeParse(parseScalarsAsText(path));
-  if (parsed.success) return macPrefixesOf(parsed.data.macPrefixes ?? []);
-  const [issue] = parsed.error.issues;
-  throw new ConfigError(
-    `--mac-prefixes-file: ${path}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`,
-  );
-}
-
-/** Every scalar stays a string, so that an unquoted prefix such as 001122 or 1e5 keeps its digits. */
-function parseScalarsAsText(path: string): unknown {
-  try {
-    return parse(readFileSync(path, 'utf8'), { schema: 'failsafe' }) ?? {};
-  } catch (error) {
-    throw new ConfigError(
-      `--mac-prefixes-file: cannot read ${path} as YAML: ${error instanceof Error ? error.message : String(error)}`,
-      error,
-    );
-  }
+  const source = { flag: 'mac-prefixes-file', path };
+  // Every scalar stays a string, so that an unquoted prefix such as 001122 or 1e5 keeps its digits.
+  const { macPrefixes } = validateFile(source, database, readYamlFile(source, { schema: 'failsafe' }));
+  return macPrefixesOf(macPrefixes ?? []);
 }
 
 /** `3c:ec-ef.12` → `3CECEF12`. */

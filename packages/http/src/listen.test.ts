@@ -27,3 +27,12 @@ test('too large headers are rejected before any hook runs', async () => {
   assert.match(await text(socket), /^HTTP\/1\.1 431 /);
   assert.equal(seen, 0);
 });
+
+test('an address in use is an error that names the option, the address and the remedy', async () => {
+  await using taken = await listenOn(application(limits), options);
+  const listen = { host: '127.0.0.1', port: taken.port, option: 'boot-port' };
+  await assert.rejects(listenOn(application(limits), { ...options, listen }), {
+    name: 'ConfigError',
+    message: `--boot-port: 127.0.0.1:${taken.port} is in use; stop the program that listens there, or give another port (EADDRINUSE)`,
+  });
+});

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import { ConfigError } from '@metal/kube/config-error.ts';
 import type { ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { Server as SecureServer } from 'node:https';
@@ -7,9 +8,17 @@ import type { Certificate } from './certificate.ts';
 import { limitConnections } from './connection-limit.ts';
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 
+export interface ListenAddress {
+  /** By default all addresses. */
+  readonly host?: string | undefined;
+  /** Port 0 selects a free port. */
+  readonly port: number;
+  /** The command-line option that sets it, for error messages. */
+  readonly option?: string | undefined;
+}
+
 export interface ListenOptions {
-  /** Port 0 selects a free port; by default on all addresses. */
-  readonly listen: { readonly host?: string | undefined; readonly port: number };
+  readonly listen: ListenAddress;
   readonly tls?: Certificate | undefined;
   readonly clock: Clock;
   /** The time that running requests have when the service stops. */
@@ -79,6 +88,7 @@ const rejectAddress = ({ statusCode = 400 }: FastifyError, _request: unknown, { 
 
 /**
  * Listens until disposed, with a limit of connections. Disposing waits for running requests, up to the grace period.
+ * @throws ConfigError with the option and the address, where nobody can listen there
  */
 export async function listenOn(http: FastifyInstance, options: ListenOptions): Promise<ListeningSecurely> {
   const { listen, tls, clock, shutdownGraceMs, mostConnections: most = usualMostConnections } = options;
@@ -91,7 +101,7 @@ export async function listenOn(http: FastifyInstance, options: ListenOptions): P
     await http.listen({ host: await oneHost(listen.host ?? everyAddress()), port: listen.port, backlog });
   } catch (error) {
     await close();
-    throw error;
+    throw listenError(error, listen);
   }
   const address = http.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : listen.port;
@@ -100,6 +110,21 @@ export async function listenOn(http: FastifyInstance, options: ListenOptions): P
   };
   const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`;
   return { port, url, show, [Symbol.asyncDispose]: close };
+}
+
+const listenRemedies: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use; stop the program that listens there, or give another port',
+  EACCES: 'may not be used by this account; give a port above 1023, or the capability NET_BIND_SERVICE',
+  EADDRNOTAVAIL: 'is no address of this machine; give one that it has, or leave the host out for all of them',
+  ENOTFOUND: 'is no known host; give an address of this machine, or leave the host out for all of them',
+};
+
+function listenError(error: unknown, { host = '', port, option }: ListenAddress): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const remedy = listenRemedies[code];
+  if (remedy === undefined) return error;
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return new ConfigError(`${option === undefined ? '' : `--${option}: `}${address} ${remedy} (${code})`, error);
 }
 
 /** `localhost` may have two addresses. For the second one fastify would open another server, without our limits and certificate. */

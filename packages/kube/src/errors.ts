@@ -125,6 +125,8 @@ export class KubeError extends OperatorError {
   readonly retryAfterMs: number | undefined;
   /** Field managers that own fields of a server-side apply with other values. */
   readonly conflictingManagers: readonly string[];
+  /** NotFound of the kind, not of an object: its CRD is not installed. */
+  readonly isKindMissing: boolean;
 
   constructor(options: {
     code: KubeErrorCode;
@@ -132,6 +134,7 @@ export class KubeError extends OperatorError {
     status?: number | undefined;
     retryAfterMs?: number | undefined;
     conflictingManagers?: readonly string[] | undefined;
+    isKindMissing?: boolean | undefined;
     cause?: unknown;
   }) {
     super({
@@ -143,6 +146,7 @@ export class KubeError extends OperatorError {
     this.status = options.status;
     this.retryAfterMs = options.retryAfterMs;
     this.conflictingManagers = options.conflictingManagers ?? [];
+    this.isKindMissing = options.isKindMissing ?? false;
   }
 }
 

@@ -7,7 +7,7 @@ import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
 import { limitResponses } from '@metal/http/connection-limit.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
-import { application, listenOn } from '@metal/http/listen.ts';
+import { application, type ListenAddress, listenOn } from '@metal/http/listen.ts';
 import type { RequestRate } from '@metal/http/rate-limit.ts';
 import type { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
@@ -35,7 +35,7 @@ import { serveBoots } from './routes/routes.ts';
 
 export interface BootOptions extends ImageOptions {
   /** Port 0 selects a free port. */
-  listen: { host?: string | undefined; port: number };
+  listen: ListenAddress;
   /** none also serves `/ignition/<uuid>`, for images that do not use tokens. */
   auth: 'token' | 'none';
   client: KubeClient;

@@ -1,6 +1,6 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
-import { application, type Listening, listenOn } from '@metal/http/listen.ts';
+import { application, type ListenAddress, type Listening, listenOn } from '@metal/http/listen.ts';
 import { defaultRequestRate, RateLimit, type RequestRate } from '@metal/http/rate-limit.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { Logger } from 'pino';
@@ -12,7 +12,7 @@ import { receiveEvents } from './routes.ts';
 
 export interface EventsOptions {
   /** Port 0 selects a free port. */
-  listen: { host?: string | undefined; port: number };
+  listen: ListenAddress;
   /** token: the path contains a token of the BMC. none: the path contains the name of a BMC object, as in v0.7.0. */
   auth: 'token' | 'none';
   bmcs: Cache<BMC>;

@@ -2,7 +2,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
-import { application, type Listening, listenOn } from '@metal/http/listen.ts';
+import { application, type ListenAddress, type Listening, listenOn } from '@metal/http/listen.ts';
 import { defaultRequestRate, RateLimit, type RequestRate } from '@metal/http/rate-limit.ts';
 import type { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
@@ -24,7 +24,7 @@ export interface MetadataCaches {
 
 export interface MetadataOptions {
   /** Port 0 selects a free port. */
-  listen: { host?: string | undefined; port: number };
+  listen: ListenAddress;
   /** address: a machine is identified by its address or the token of its boot. token: by its token only. */
   auth: 'address' | 'token';
   client: KubeClient;

@@ -3,19 +3,20 @@ import { ConfigError } from '@metal/kube/config-error.ts';
 import { Command, CommanderError } from 'commander';
 import { compatibleOptions, formerNames, helpOf, ownOptions } from './option-list.ts';
 import { configOf, type MetalOperatorConfig } from './options.ts';
+import { describeBuild, readBuild } from './version.ts';
 
 const options = [...compatibleOptions, ...ownOptions];
 
 /** @throws ConfigError that names the flag, what was found and what is expected. */
 export const readConfig = (argv: readonly string[], environment: NodeJS.ProcessEnv): MetalOperatorConfig =>
-  configOf(readCommandLine(argv), environment);
+  configOf(readCommandLine(argv, describeBuild(readBuild(environment))), environment);
 
 /**
  * Reads flags as Go's flag package does: one dash or two, `--flag value` or `--flag=value`, and booleans as `--flag`
  * or `--flag=false` but never `--flag false`.
  */
-function readCommandLine(argv: readonly string[]): Record<string, string> {
-  const command = commandOf();
+function readCommandLine(argv: readonly string[], version: string): Record<string, string> {
+  const command = commandOf(version);
   parse(command, normaliseArguments(argv));
   const [stray] = command.args;
   if (stray !== undefined)
@@ -38,9 +39,10 @@ function parse(command: Command, argv: readonly string[]): void {
   }
 }
 
-function commandOf(): Command {
+function commandOf(version: string): Command {
   const command = new Command('metal-operator')
     .description('Takes bare-metal servers from a MAC address to a claimed machine and back.')
+    .version(version, '--version', 'print the version')
     .allowExcessArguments()
     .configureHelp({ helpWidth: 120, showGlobalOptions: true });
   for (const option of options) {

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { CertificateRenewal } from '@metal/http/certificate.ts';
 import { handleErrors, logRejection, statusOf } from '@metal/http/handle-errors.ts';
 import { HttpError } from '@metal/http/http-error.ts';
-import { application, type Listening, listenOn } from '@metal/http/listen.ts';
+import { application, type ListenAddress, type Listening, listenOn } from '@metal/http/listen.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -14,13 +14,13 @@ import { selfSigned } from './metrics/certificate.ts';
 import { exposition } from './metrics/exposition.ts';
 
 /** `:8080` (every address), `127.0.0.1:8080` or `[::1]:8080`. @throws ConfigError for anything else. */
-export function listenAddressOf(text: string): { host: string | undefined; port: number } {
+export function listenAddressOf(text: string, option: string): ListenAddress {
   const match = /^(\[[^\]]+\]|[^:]*):(\d{1,5})$/.exec(text);
-  if (match === null)
+  if (match === null || Number(match[2]) > 65_535)
     throw new ConfigError(
-      `"${text}" is no listen address; expected something like :8080 or 127.0.0.1:8080, or 0 for none`,
+      `--${option}: "${text}" is no listen address; expected something like :8080 or 127.0.0.1:8080, or 0 for none`,
     );
-  return { host: match[1]?.replace(/^\[|\]$/g, '') || undefined, port: Number(match[2]) };
+  return { host: match[1]?.replace(/^\[|\]$/g, '') || undefined, port: Number(match[2]), option };
 }
 
 /** Decides whether the bearer of a token may read metrics. */
@@ -32,6 +32,8 @@ export type ReadinessCheck = () => Promise<string | undefined>;
 export interface EndpointOptions {
   readonly guard: MetricsGuard;
   readonly readinessCheck: ReadinessCheck;
+  /** Added to the answer of a process that is ready. */
+  readonly readinessNote?: (() => string) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -66,14 +68,17 @@ export async function startEndpoints(
   return { healthUrl: health?.url, metricsUrl, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-function openHealth(address: string, { readinessCheck, clock }: EndpointOptions): Promise<Listening> {
+function openHealth(
+  address: string,
+  { readinessCheck, readinessNote = () => '', clock }: EndpointOptions,
+): Promise<Listening> {
   const http = application(limits);
   http.get('/healthz', async () => 'ok');
   http.get('/readyz', async (_request, reply) => {
     const notReadyReason = await readinessCheck();
-    return notReadyReason === undefined ? 'ok' : reply.code(503).send(notReadyReason);
+    return notReadyReason === undefined ? `ok${readinessNote()}` : reply.code(503).send(notReadyReason);
   });
-  return listenOn(http, { listen: listenAddressOf(address), clock, shutdownGraceMs });
+  return listenOn(http, { listen: listenAddressOf(address, 'health-probe-bind-address'), clock, shutdownGraceMs });
 }
 
 interface MetricsOptions extends EndpointOptions {
@@ -89,7 +94,8 @@ async function openMetrics(address: string, options: MetricsOptions, stack: Asyn
     : undefined;
   const http = application(limits, tls);
   serveMetrics(http, options);
-  const listening = stack.use(await listenOn(http, { listen: listenAddressOf(address), tls, clock, shutdownGraceMs }));
+  const listen = listenAddressOf(address, 'metrics-bind-address');
+  const listening = stack.use(await listenOn(http, { listen, tls, clock, shutdownGraceMs }));
   if (tls !== undefined && files !== undefined)
     stack.use(
       new CertificateRenewal({ files, shown: tls, show: listening.show, clock, log: log.child({ part: 'metrics' }) }),

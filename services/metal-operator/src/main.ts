@@ -4,11 +4,13 @@ import { hostname } from 'node:os';
 import { readConfig } from './command-line.ts';
 import { collectDefaultMetrics } from 'prom-client';
 import { createLog, exportLostLines, flushOrKill } from './log.ts';
+import { checkConfiguredFiles } from './configured-files.ts';
 import { apiServerCheck } from './api-server-check.ts';
 import { startEndpoints } from './endpoints.ts';
 import { metricsGuardOf } from './metrics/guard.ts';
 import { prepareMetalOperator } from './metal-operator.ts';
 import { systemClock } from '@metal/kube/runtime/clock.ts';
+import { exportBuild, readBuild } from './version.ts';
 import { OperatorError } from '@metal/kube/errors.ts';
 
 /**
@@ -19,6 +21,7 @@ async function main(): Promise<void> {
   // Node does this at exit, which a killed process does not reach.
   flushCompileCache();
   const config = readConfig(process.argv.slice(2), process.env);
+  await checkConfiguredFiles(config);
   const processLog = createLog(config.log);
   const { log } = processLog;
   await using _lastLines = flushOrKill(processLog);
@@ -33,12 +36,14 @@ async function main(): Promise<void> {
   const prepared = prepareMetalOperator({ config, clock: systemClock, random: Math.random, log, identity });
   const { metrics, client } = prepared;
   collectDefaultMetrics({ register: metrics });
+  exportBuild(metrics, readBuild(process.env));
   exportLostLines(metrics, processLog);
   let isStopping = false;
   // The initial lists of a large fleet take seconds; health and metrics are served before.
   await using _endpoints = await startEndpoints(config, metrics, {
     guard: metricsGuardOf(client, systemClock),
     readinessCheck: async () => (isStopping ? 'it is stopping' : (prepared.notReadyReason ?? apiServerCheck(client)())),
+    readinessNote: () => describeOthers(prepared.otherOperators()),
     clock: systemClock,
     log,
   });
@@ -51,6 +56,9 @@ async function main(): Promise<void> {
   isStopping = true;
   log.info({ reason }, 'stopping: running reconciles finish first');
 }
+
+const describeOthers = (others: readonly string[]): string =>
+  others.length === 0 ? '' : `, but another operator works on the same objects: ${others.join(', ')}`;
 
 /**
  * Timers of clocks and idle connections are unreferenced. Without this one, a process that has no listener and waits for an

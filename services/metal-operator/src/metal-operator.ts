@@ -1,12 +1,10 @@
+import { kinds } from '@metal/api/kinds.ts';
 import { bootTokenKeyFrom } from '@metal/api/wire/boot-token-key.ts';
-import { type OperatorCaches, watchOperatorKinds } from '@metal/operator/caches.ts';
 import { startOperator } from '@metal/operator/operator.ts';
 import { KeyNotifier } from '@metal/kube/runtime/key-notifier.ts';
-import { watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
-import { type MachineCaches, watchMachineKinds } from '@metal/dhcp/machines.ts';
-import { type MetadataCaches, watchMetadataKinds } from '@metal/metadata/metadata.ts';
+import type { MachineCaches } from '@metal/dhcp/machines.ts';
 import { Registry as MetricsRegistry } from 'prom-client';
 import type { Component, MetalOperatorConfig } from './options.ts';
 import {
@@ -19,6 +17,10 @@ import {
   startMetadataService,
   startRegistryService,
 } from './services.ts';
+import type { Presence } from '@metal/kube/election/presence.ts';
+import { describeKindProblems, KindMonitor } from './kind-monitor.ts';
+import { type Caches, describeUnsynced, kindProblemsOf, startCaches, watchKinds } from './caches.ts';
+import { exportOtherOperators, presenceOf } from './other-operators.ts';
 import { exportFleet, exportTraffic } from './metrics/metrics.ts';
 import { exportShardMetrics } from './metrics/shard-metrics.ts';
 
@@ -36,6 +38,8 @@ export interface RunningMetalOperator extends AsyncDisposable {
   readonly client: KubeClient;
   /** Resolves when the controllers have stopped; rejects when they had to. */
   readonly stopped: Promise<void>;
+  /** Leases of other operators that work on the same objects. */
+  otherOperators(): readonly string[];
 }
 
 /** A process that has not started yet. Its endpoints can already serve metrics and readiness. */
@@ -44,6 +48,8 @@ export interface PreparedMetalOperator {
   readonly client: KubeClient;
   /** Why it cannot work yet, as a text; undefined when it has started. */
   readonly notReadyReason: string | undefined;
+  /** Leases of other operators that work on the same objects. */
+  otherOperators(): readonly string[];
   start(): Promise<RunningMetalOperator>;
 }
 
@@ -56,27 +62,28 @@ export function prepareMetalOperator(options: MetalOperatorOptions): PreparedMet
     defaultFieldManager: 'metal-operator',
     metrics,
   });
-  const cacheSet = new CacheSet({ client, clock: options.clock, log: options.log, metrics });
-  let hasStarted = false;
+  const { clock, log, config } = options;
+  const cacheSet = new CacheSet({ client, clock, log, metrics });
+  const caches = watchKinds(cacheSet, config);
+  const { required } = cacheSet;
+  const monitored = kinds.filter(({ plural, group }) => required.includes(`${plural}.${group}`));
+  const kindMonitor = new KindMonitor({ client, kinds: monitored, clock, log });
+  let running: RunningMetalOperator | undefined;
   return {
     metrics,
     client,
     get notReadyReason() {
-      return hasStarted ? undefined : `it is starting: ${describeUnsynced(cacheSet)}`;
+      return (
+        describeKindProblems(kindProblemsOf(kindMonitor, cacheSet)) ??
+        (running === undefined ? `it is starting: ${describeUnsynced(cacheSet)}` : undefined)
+      );
     },
+    otherOperators: () => running?.otherOperators() ?? [],
     start: async () => {
-      const operator = await start({ ...options, metrics, client, cacheSet });
-      hasStarted = true;
-      return operator;
+      running = await start({ ...options, metrics, client, cacheSet, caches, kindMonitor });
+      return running;
     },
   };
-}
-
-function describeUnsynced({ unsynced }: CacheSet): string {
-  if (unsynced.length === 0) return 'it knows the fleet, and its services do not listen yet';
-  const reason = unsynced.find(({ lastError }) => lastError !== undefined)?.lastError;
-  const names = unsynced.map(({ resource }) => resource).join(', ');
-  return `it does not know all ${names} yet${reason === undefined ? '' : `: ${reason}`}`;
 }
 
 export async function startMetalOperator(options: MetalOperatorOptions): Promise<RunningMetalOperator> {
@@ -87,56 +94,40 @@ interface Prepared extends MetalOperatorOptions {
   readonly metrics: MetricsRegistry;
   readonly client: KubeClient;
   readonly cacheSet: CacheSet;
+  readonly caches: Caches;
+  readonly kindMonitor: KindMonitor;
 }
 
 /**
  * Starts the components in the order in which they need each other: caches, the services for machines, then the
  * controllers that boot machines from them. Disposing stops them in the reverse order.
  */
-async function start({ metrics, client, cacheSet, ...options }: Prepared): Promise<RunningMetalOperator> {
-  const { config } = options;
+async function start(prepared: Prepared): Promise<RunningMetalOperator> {
+  const { metrics, client, cacheSet, caches, kindMonitor, config } = prepared;
   await using stack = new AsyncDisposableStack();
   stack.use(client);
-  const caches = watchKinds(cacheSet, config);
   const stop = new AbortController();
   stack.defer(() => cacheSet.stop());
-  await cacheSet.start(stop.signal);
+  if (caches.operator === undefined) await cacheSet.start(stop.signal);
+  else await startCaches({ cacheSet, kindMonitor, servers: caches.operator.servers, stop, stack });
 
   const bootTokenKey = bootTokenKeyFrom(client, config.operator.managerNamespace);
-  const shared: Shared = { ...options, client, metrics, signal: stop.signal, bootTokenKey };
+  const shared: Shared = { ...prepared, signal: stop.signal, bootTokenKey };
   const metadataUrl = caches.metadata && (await startMetadataService(withPool('boot', shared), caches.metadata, stack));
   const others =
     caches.operator === undefined
       ? noOtherServices
-      : await startOtherServices(
-          { ...shared, caches: caches.operator },
-          { cacheSet, machines: caches.machines },
-          stack,
-        );
-  const { running, ...urls } = others;
+      : await startOtherServices({ ...shared, caches: caches.operator }, { ...caches, cacheSet }, stack);
+  const { running, presence, ...urls } = others;
   const stopped =
     running ?? new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }));
   // A failure is reported through `stopped`; disposing must not throw it a second time.
   stack.defer(() => stopped.catch(() => undefined));
   stack.defer(() => stop.abort(new Error('stopping')));
   const owned = stack.move();
-  return { ...urls, metadataUrl, metrics, client, stopped, [Symbol.asyncDispose]: () => owned.disposeAsync() };
-}
-
-interface Caches {
-  readonly metadata: MetadataCaches | undefined;
-  readonly machines: MachineCaches | undefined;
-  /** Undefined in a process with the metadata service only, whose role covers no other watch. */
-  readonly operator: OperatorCaches | undefined;
-}
-
-/** Declares the watches of all components. */
-function watchKinds(cacheSet: CacheSet, { components }: MetalOperatorConfig): Caches {
-  const metadata = components.has('metadata') ? watchMetadataKinds(cacheSet) : undefined;
-  const operator = components.size === 1 && components.has('metadata') ? undefined : watchOperatorKinds(cacheSet);
-  if (components.has('boot')) watchIpxeBootConfigs(cacheSet);
-  const machines = components.has('dhcp') ? watchMachineKinds(cacheSet) : undefined;
-  return { metadata, machines, operator };
+  const otherOperators = () => presence?.others ?? [];
+  const dispose = () => owned.disposeAsync();
+  return { ...urls, metadataUrl, metrics, client, stopped, otherOperators, [Symbol.asyncDispose]: dispose };
 }
 
 /** What runs beside the metadata service. */
@@ -146,6 +137,7 @@ interface OtherServices {
   readonly eventUrl: string | undefined;
   /** Settles when the controllers have stopped. */
   readonly running: Promise<void> | undefined;
+  readonly presence: Presence | undefined;
 }
 
 const noOtherServices: OtherServices = {
@@ -153,6 +145,7 @@ const noOtherServices: OtherServices = {
   bootUrl: undefined,
   eventUrl: undefined,
   running: undefined,
+  presence: undefined,
 };
 
 /** Requests that a machine waits for do not queue behind those of the controllers: machines time out. */
@@ -182,6 +175,7 @@ async function startOtherServices(
     bootUrl: boot?.url,
     eventUrl: controllers?.eventUrl,
     running: controllers?.stopped,
+    presence: controllers?.presence,
   };
 }
 
@@ -196,6 +190,7 @@ async function startIfEnabled<T>(
 interface RunningControllers {
   readonly eventUrl: string | undefined;
   readonly stopped: Promise<void>;
+  readonly presence: Presence;
 }
 
 /** The operator, with the event receiver in front of it and the metrics of the fleet beside it. */
@@ -222,5 +217,7 @@ async function startControllers(
   );
   stack.use(exportFleet(metrics, { caches, scheduler, clock }));
   exportShardMetrics(metrics, { membership, caches });
-  return { eventUrl, stopped };
+  const presence = stack.use(presenceOf(shared).start());
+  exportOtherOperators(metrics, presence);
+  return { eventUrl, stopped, presence };
 }

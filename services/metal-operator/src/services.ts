@@ -48,7 +48,7 @@ export async function startRegistryService(shared: SharedWithCaches, stack: Asyn
   const watched = { servers, bootConfigurations, inventories, erasures };
   const service = await startRegistry({
     ...watched,
-    listen: { port },
+    listen: { port, option: 'registry-port' },
     auth,
     client,
     bootTokenKey,
@@ -80,7 +80,7 @@ export async function startBootService(
   const { servers, bootConfigurations, inventories } = caches;
   const service = await startBoot({
     ...bootConfig,
-    listen: { port },
+    listen: { port, option: 'boot-port' },
     auth: config.registry.auth,
     client,
     clientForMachines: client.withPool('boot'),
@@ -113,7 +113,7 @@ export async function startMetadataService(
 ): Promise<string> {
   const { port, auth, staticMetadata } = config.metadata;
   const service = await startMetadata({
-    listen: { port },
+    listen: { port, option: 'metadata-port' },
     auth,
     client,
     caches,
@@ -136,7 +136,7 @@ export async function startEventsService(
 ): Promise<string> {
   const { port, auth } = config.events;
   const service = await startEvents({
-    listen: { port },
+    listen: { port, option: 'event-port' },
     auth,
     bmcs: caches.bmcs,
     eventTokenKey: bootTokenKey,

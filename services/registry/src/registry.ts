@@ -4,7 +4,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import type { Certificate } from '@metal/http/certificate.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
-import { application, type ListeningSecurely, listenOn } from '@metal/http/listen.ts';
+import { application, type ListenAddress, type ListeningSecurely, listenOn } from '@metal/http/listen.ts';
 import { defaultRequestRate, RateLimit, type RequestRate } from '@metal/http/rate-limit.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
@@ -22,7 +22,7 @@ import { type RoutesOptions, serveReports } from './routes.ts';
 
 export interface RegistryOptions {
   /** Port 0 selects a free port. */
-  listen: { host?: string | undefined; port: number };
+  listen: ListenAddress;
   /** token: each sender shows the token of its boot. none: any client may report for any server, as in v0.7.0. */
   auth: 'token' | 'none';
   client: KubeClient;

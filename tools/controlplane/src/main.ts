@@ -6,6 +6,7 @@ import { Command } from 'commander';
 import { findBinaries } from './binaries.ts';
 import { startControlPlane } from './control-plane.ts';
 import { ControlPlaneError } from './errors.ts';
+import { versionOf } from '@metal/process/version.ts';
 
 const exitCodes = { failed: 1, usage: 2, missing: 3 } as const;
 const help = `
@@ -24,6 +25,7 @@ Exit codes: 0 ended as asked, 1 could not start or a program ended by itself, 2 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const command = new Command('metal-controlplane')
+  .version(`metal-controlplane ${versionOf(import.meta.url)}`, '--version', 'print the version')
   .description('A small Kubernetes control plane: etcd, kube-apiserver, kube-controller-manager and kubectl.')
   .enablePositionalOptions()
   .showHelpAfterError('(see --help)')

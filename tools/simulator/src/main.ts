@@ -5,6 +5,7 @@ import { FleetError } from './errors.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { isVendor, defaultVendors, type Vendor, vendors } from './profiles.ts';
 import { showStatus } from './status-line.ts';
+import { versionOf } from '@metal/process/version.ts';
 
 interface Flags {
   count: number;
@@ -79,6 +80,7 @@ Control API, http://127.0.0.1:<control-port>:
   Limits: forMs, times, path (only requests whose path contains it). Without a limit they last until heal.`;
 
 const command = new Command('metal-fleet')
+  .version(`metal-fleet ${versionOf(import.meta.url)}`, '--version', 'print the version')
   .description('A fleet of simulated servers: Redfish BMCs over real HTTP, and their machines. Stops with Ctrl-C.')
   .option('--count <n>', 'number of servers', whole, 8)
   .option('--qemu <n>', 'number of additional real machines in QEMU, with generic BMCs', whole, 0)
@@ -150,13 +152,19 @@ async function writeFiles(fleet: Fleet, { macPrefixes, endpoints, ca }: Flags): 
   if (macPrefixes !== undefined) await writeFile(macPrefixes, fleet.macPrefixFile(), { mode: 0o600 });
   if (ca !== undefined && fleet.caPem !== undefined) await writeFile(ca, fleet.caPem);
   if (endpoints === undefined) return;
-  const documents = fleet
-    .endpoints()
-    .map(({ name, ...spec }) =>
-      JSON.stringify({ apiVersion: 'metal.ironcore.dev/v1alpha1', kind: 'Endpoint', metadata: { name }, spec }),
-    );
-  await writeFile(endpoints, `${documents.join('\n---\n')}\n`);
+  await writeFile(endpoints, fleet.endpoints().map(endpointManifest).join('---\n'));
 }
+
+/** Block style: kubectl takes a file that starts with a brace for a stream of JSON, in which `---` is a mistake. */
+const endpointManifest = ({ name, macAddress, ip }: { name: string; macAddress: string; ip: string }): string =>
+  `apiVersion: metal.ironcore.dev/v1alpha1
+kind: Endpoint
+metadata:
+  name: ${JSON.stringify(name)}
+spec:
+  macAddress: ${JSON.stringify(macAddress)}
+  ip: ${JSON.stringify(ip)}
+`;
 
 const rowsOf = ({ nodes }: Fleet) =>
   nodes.map(({ name, vendor, uuid, bmc }) => ({

@@ -50,10 +50,7 @@ export const networkInterface = z.object({
   name: z.string().describe('Kernel device name.'),
   macAddress: z.string().describe('MAC address. May be empty.'),
   ip: z.string().optional().describe('First IP address. Deprecated: use ips.'),
-  ips: z
-    .array(z.string().meta({ format: 'ip' }))
-    .optional()
-    .describe('IP addresses at the time of the report.'),
+  ips: z.array(z.string()).optional().describe('IP addresses at the time of the report.'),
   carrierStatus: z.string().optional().describe('Carrier: up or down.'),
   neighbors: z
     .array(

@@ -3,6 +3,8 @@ import { Counter, type Histogram, type Registry } from 'prom-client';
 import type { KubeClient } from '../client/client.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Kind, keyOf, type KubeObject } from '../kinds/kind.ts';
+import type { KubeErrorCode } from '../errors.ts';
+import { syncRemedy } from './sync-remedy.ts';
 import { Reflector } from './reflector.ts';
 import { InternedStrings } from './interned-strings.ts';
 import { Store, type Cache, type Indexes } from './store.ts';
@@ -28,11 +30,19 @@ export interface CacheSetOptions {
 
 const syncErrorIntervalMs = 60_000;
 
+/** A resource without its first list, and why it did not come when it was last requested. */
+export interface Unsynced {
+  readonly resource: string;
+  readonly lastError: string | undefined;
+  readonly code: KubeErrorCode | undefined;
+}
+
 interface Entry {
   readonly kind: Kind;
   readonly store: Store<KubeObject>;
   readonly lag: WatchLag | undefined;
   readonly reflector: Reflector;
+  readonly isOptional: boolean;
   isComplete: boolean;
 }
 
@@ -54,6 +64,8 @@ export class CacheSet {
   readonly #ownWrites: Disposable;
   #running: Promise<void>[] = [];
   #started: Promise<void> | undefined;
+  #toleratesMissing = false;
+  #reportedCodes = '';
 
   constructor(options: CacheSetOptions) {
     this.#options = options;
@@ -110,11 +122,32 @@ export class CacheSet {
     }
   }
 
+  /** Kinds that are not optional, as `plural.group`. */
+  get required(): readonly string[] {
+    return [...this.#entries.values()].filter(({ isOptional }) => !isOptional).map(({ kind }) => nameOf(kind));
+  }
+
+  /** Kinds, except optional ones, of which the API server answered last that they are not installed. */
+  get missing(): readonly string[] {
+    return [...this.#entries.values()]
+      .filter(({ reflector, isOptional }) => reflector.isMissing && !isOptional)
+      .map(({ kind }) => nameOf(kind));
+  }
+
+  /**
+   * From now on a kind that is not installed counts as one without objects, so that `start` and `relist` do not wait for it.
+   * For a process that may work without some of its kinds; they are used as soon as they are installed.
+   */
+  tolerateMissing(): void {
+    this.#toleratesMissing = true;
+    for (const { reflector } of this.#entries.values()) reflector.acceptMissing();
+  }
+
   /** Resources whose initial list is incomplete, with the error of the last attempt. */
-  get unsynced(): readonly { readonly resource: string; readonly lastError: string | undefined }[] {
+  get unsynced(): readonly Unsynced[] {
     return [...this.#entries.values()]
       .filter(({ isComplete }) => !isComplete)
-      .map(({ kind, reflector }) => ({ resource: kind.plural, lastError: reflector.lastError }));
+      .map(({ kind, reflector: { lastError, lastCode: code } }) => ({ resource: kind.plural, lastError, code }));
   }
 
   async stop(): Promise<void> {
@@ -127,11 +160,20 @@ export class CacheSet {
   #reportSyncError(): void {
     const { clock, log } = this.#options;
     const { unsynced } = this;
-    const first = unsynced.find(({ lastError }) => lastError !== undefined);
-    if (first === undefined || clock.now() < this.#nextSyncErrorAt) return;
+    const failed = unsynced.filter(({ lastError }) => lastError !== undefined);
+    const codes = [...new Set(failed.map(({ code }) => code))];
+    const isReported = codes.join() === this.#reportedCodes && clock.now() < this.#nextSyncErrorAt;
+    if (failed.length === 0 || isReported) return;
+    this.#reportedCodes = codes.join();
     this.#nextSyncErrorAt = clock.now() + syncErrorIntervalMs;
-    const resources = unsynced.map(({ resource }) => resource);
-    log.warn({ resources, error: first.lastError }, 'initial lists failed; retrying');
+    for (const code of codes) {
+      // The others probably fail alike, unless a kind is missing.
+      const isConcerned = (one: Unsynced) => one.code === code || (one.lastError === undefined && code !== 'NotFound');
+      const concerned = unsynced.filter(isConcerned);
+      const resources = concerned.map(({ resource }) => resource);
+      const error = concerned.find(({ lastError }) => lastError !== undefined)?.lastError;
+      log.warn({ resources, code, error }, `initial lists failed; retrying: ${syncRemedy(code)}`);
+    }
   }
 
   #upsertIfNewer(kind: Kind, object: KubeObject): void {
@@ -168,9 +210,10 @@ export class CacheSet {
       onList,
       onSyncError,
       isOptional,
+      toleratesMissing: () => this.#toleratesMissing,
       scope: { namespace, labelSelector, fieldSelector },
     });
-    const entry: Entry = { kind, store, lag, reflector, isComplete: false };
+    const entry: Entry = { kind, store, lag, reflector, isOptional, isComplete: false };
     void reflector.synced.then(() => {
       entry.isComplete = true;
     });

@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import { type KubeClient } from '../client/client.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { isNotFound, KubeError } from '../errors.ts';
+import { isNotFound, KubeError, type KubeErrorCode } from '../errors.ts';
 import type { Kind, KubeObject } from '../kinds/kind.ts';
 import type { ListReplacement, Store } from './store.ts';
-import { endsList, type ObjectEvent, type WatchEvent } from '../client/watch-events.ts';
+import { endsList, type WatchEvent } from '../client/watch-events.ts';
+import { endedEarly, isInvalid, messageOf, objectEventOf } from './reflector-errors.ts';
 import type { WatchLag } from './watch-lag.ts';
 
 export interface ReflectorOptions {
@@ -20,6 +21,8 @@ export interface ReflectorOptions {
   readonly onSyncError: () => void;
   /** The kind may not be installed. */
   readonly isOptional: boolean;
+  /** The process works although this kind is not installed: there are no objects of it. */
+  readonly toleratesMissing?: (() => boolean) | undefined;
   readonly scope: {
     namespace?: string | undefined;
     labelSelector?: string | undefined;
@@ -31,6 +34,8 @@ export interface ReflectorOptions {
 const watchTimeoutSeconds = 300;
 const firstPauseMs = 200;
 const longestPauseMs = 10_000;
+/** While a kind is not installed, though it is needed. */
+const missingPauseMs = 2_000;
 /** A kind that is installed later is found after this long. */
 const absentPauseMs = 60_000;
 
@@ -49,7 +54,7 @@ export class Reflector {
   #version: string | undefined;
   #listsAreStreamed = true;
   #pauseMs = firstPauseMs;
-  #lastError: string | undefined;
+  #failure: { readonly message: string; readonly code: KubeErrorCode | undefined } | undefined;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
@@ -62,7 +67,25 @@ export class Reflector {
 
   /** Error of the last request; undefined after a success. */
   get lastError(): string | undefined {
-    return this.#lastError;
+    return this.#failure?.message;
+  }
+
+  get lastCode(): KubeErrorCode | undefined {
+    return this.#failure?.code;
+  }
+
+  /** The API server answers that there is no such kind. */
+  get isMissing(): boolean {
+    return this.lastCode === 'NotFound';
+  }
+
+  /** It is known that there are no objects: the kind is not installed, and may be missing. */
+  acceptMissing(): void {
+    if (this.isMissing && this.#mayBeMissing) this.#synced.resolve();
+  }
+
+  get #mayBeMissing(): boolean {
+    return this.#options.isOptional || this.#options.toleratesMissing?.() === true;
   }
 
   /** Runs until the signal is aborted; never rejects. */
@@ -88,7 +111,7 @@ export class Reflector {
     try {
       replacement.commit(await this.#takeAll(replacement, signal));
     } catch (error) {
-      if (!this.#options.isOptional || !isNotFound(error)) throw error;
+      if (!this.#mayBeMissing || !isNotFound(error)) throw error;
     }
   }
 
@@ -106,7 +129,7 @@ export class Reflector {
       const version = this.#applyListEvent(replacement, event);
       if (version !== undefined) this.#commit(replacement, version);
     }
-    if (this.#version === undefined) throw this.#endedEarly();
+    if (this.#version === undefined) throw endedEarly(this.#options.kind.plural);
   }
 
   async #listInPages(signal: AbortSignal): Promise<void> {
@@ -132,7 +155,7 @@ export class Reflector {
       const version = this.#applyListEvent(replacement, event);
       if (version !== undefined) return version;
     }
-    throw this.#endedEarly();
+    throw endedEarly(this.#options.kind.plural);
   }
 
   async #takePages(replacement: ListReplacement<KubeObject>, signal: AbortSignal): Promise<string> {
@@ -162,13 +185,13 @@ export class Reflector {
     this.#options.lag?.forget();
     this.#version = resourceVersion;
     this.#pauseMs = firstPauseMs;
-    this.#lastError = undefined;
+    this.#failure = undefined;
     this.#synced.resolve();
   }
 
   /** The resourceVersion of the list at its last event. Listed objects may be deleted before that. */
   #applyListEvent(replacement: ListReplacement<KubeObject>, event: WatchEvent<KubeObject>): string | undefined {
-    const listEvent = this.#objectEventOf(event);
+    const listEvent = objectEventOf(event, this.#options.kind.plural);
     const { type, object } = listEvent;
     if (endsList(listEvent)) return object.metadata.resourceVersion;
     if (type === 'DELETED') replacement.remove(object);
@@ -178,33 +201,25 @@ export class Reflector {
 
   #applyWatchEvent(event: WatchEvent<KubeObject>): void {
     const { store, lag } = this.#options;
-    const { type, object } = this.#objectEventOf(event);
+    const { type, object } = objectEventOf(event, this.#options.kind.plural);
     if (type === 'DELETED') store.remove(object);
     if (type === 'ADDED' || type === 'MODIFIED') store.upsertIfNewer(object);
     if (type !== 'BOOKMARK') lag?.arrived(object.metadata.resourceVersion);
     this.#version = object.metadata.resourceVersion ?? this.#version;
     this.#pauseMs = firstPauseMs;
-    this.#lastError = undefined;
-  }
-
-  /** @throws KubeError for an ERROR event. */
-  #objectEventOf(event: WatchEvent<KubeObject>): ObjectEvent<KubeObject> {
-    if (event.type !== 'ERROR') return event;
-    const { code, message = '' } = event.object;
-    throw new KubeError({
-      code: code === 410 ? 'Expired' : 'ServerError',
-      status: code,
-      message: `watch of ${this.#options.kind.plural} ended: ${message}`,
-    });
+    this.#failure = undefined;
   }
 
   /** Lists again after 410: deletions were missed. After any other error it resumes with backoff. */
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     const code = error instanceof KubeError ? error.code : undefined;
-    if (code === 'Expired') this.#version = undefined;
+    // A kind that is installed again has other objects.
+    if (code === 'Expired' || code === 'NotFound') this.#version = undefined;
     if (isInvalid(error) && this.#version === undefined && this.#listsAreStreamed) return this.#switchToPages(error);
+    this.#failure = { message: messageOf(error), code };
+    this.acceptMissing();
     if (this.#options.isOptional && code === 'NotFound') return this.#waitForKind(signal);
-    await this.#pause(error, signal);
+    await this.#pause(signal);
   }
 
   #switchToPages(error: KubeError): void {
@@ -213,30 +228,18 @@ export class Reflector {
     log.debug({ resource: kind.plural, error: error.message }, 'streamed lists are rejected, listing in pages');
   }
 
-  #endedEarly(): KubeError {
-    return new KubeError({
-      code: 'Timeout',
-      message: `list of ${this.#options.kind.plural} ended before it was complete; retrying`,
-    });
-  }
-
   async #waitForKind(signal: AbortSignal): Promise<void> {
     this.#version = undefined;
     this.#synced.resolve();
     await this.#options.clock.sleep(absentPauseMs, signal).catch(() => undefined);
   }
 
-  async #pause(error: unknown, signal: AbortSignal): Promise<void> {
+  async #pause(signal: AbortSignal): Promise<void> {
     const { log, kind, clock, random } = this.#options;
-    const pauseMs = this.#pauseMs * (0.5 + random() / 2);
+    const pauseMs = Math.min(this.#pauseMs, this.isMissing ? missingPauseMs : longestPauseMs) * (0.5 + random() / 2);
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
-    this.#lastError = messageOf(error);
-    log.debug({ resource: kind.plural, error: this.#lastError, pauseMs: Math.round(pauseMs) }, 'watch lost, resuming');
+    log.debug({ resource: kind.plural, error: this.lastError, pauseMs: Math.round(pauseMs) }, 'watch lost, resuming');
     this.#options.onSyncError();
     await clock.sleep(pauseMs, signal).catch(() => undefined);
   }
 }
-
-const isInvalid = (error: unknown): error is KubeError => error instanceof KubeError && error.code === 'Invalid';
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -43,6 +43,8 @@ export function errorFrom({ status, headers, text }: ApiResponse, { method, path
     status,
     retryAfterMs: Number.isFinite(retryAfter) ? retryAfter * 1_000 : undefined,
     conflictingManagers,
+    // Only for a path that it does not serve the API server answers without a Status.
+    isKindMissing: status === 404 && reason === '',
     message: `${method} ${withoutQuery(path)}: API server answered ${status}${message === '' ? '' : `: ${message}`}`,
   });
 }

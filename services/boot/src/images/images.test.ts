@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createClock } from '@metal/kube/runtime/clock.ts';
 import { BootError } from '../errors.ts';
-import { BootImages, parseImageMap } from './images.ts';
+import { BootImages, readImageMap } from './images.ts';
 
 const signal = new AbortController().signal;
 
@@ -158,12 +158,15 @@ const badMaps: [string, RegExp][] = [
   ['os: {uki: "https://u:p@images.test/u"}', /os\.uki: must not have a user name or password/],
   ['os: {initrd: i, uki: u}', /os: kernel and initrd belong together/],
   ['os: {cmdline: quiet}', /os: must have kernel and initrd, or uki/],
-  ['os: {kernel: k, initrd: i, squashfs: s}', /os: .*squashfs/],
+  ['os: {kernel: k, initrd: i, squashfs: s}', /os\.squashfs: unknown key; expected kernel, initrd, uki, cmdline$/],
   ['os: {kernel: k, initrd: i, cmdline: "a || shell"}', /os\.cmdline: must not contain/],
   ['os: {kernel: k, initrd: i, cmdline: "a\\nshell"}', /os\.cmdline: must be one line/],
 ];
 for (const [text, message] of badMaps) {
-  test(`the image map ${text} is rejected with the entry`, () => assert.throws(() => parseImageMap(text), message));
+  test(`the image map ${text} is rejected with the entry`, async () => {
+    await using directory = await directoryWith({ map: text });
+    assert.throws(() => readImageMap(join(directory.path, 'map')), message);
+  });
 }
 
 test('a changed map is reloaded', async () => {
@@ -175,6 +178,27 @@ test('a changed map is reloaded', async () => {
   await utimes(path, 1, 1);
   await images.resolve('b');
   await assert.rejects(images.resolve('a'));
+});
+
+test('a map that becomes invalid leaves its last valid content in use, with one warning, until it is valid again', async () => {
+  await using directory = await directoryWith({ map: 'a: {kernel: k, initrd: i}' });
+  const path = join(directory.path, 'map');
+  const warnings: unknown[] = [];
+  const log = { warn: (fields: unknown) => void warnings.push(fields) };
+  const images = new BootImages({ mapFile: path, clock: createClock(), log });
+  await images.resolve('a');
+  await writeFile(path, 'b: {kernl: k, initrd: i}');
+  await utimes(path, 1, 1);
+  await images.resolve('a');
+  await images.resolve('a');
+  assert.deepEqual(warnings, [
+    {
+      error: `--boot-images: ${path}: b.kernl: unknown key; did you mean kernel?; b: kernel and initrd belong together; b: must have kernel and initrd, or uki`,
+    },
+  ]);
+  await writeFile(path, 'b: {kernel: k, initrd: i}');
+  await utimes(path, 2, 2);
+  await images.resolve('b');
 });
 
 test('files at a URL are checked once for many machines, also on servers without HEAD', async () => {

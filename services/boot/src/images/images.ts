@@ -1,13 +1,14 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
+import { realpath, stat } from 'node:fs/promises';
+import { dirname, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { readYamlFile, validateFile } from '@metal/api/common/file-content.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
-import { parse } from 'yaml';
 import * as z from 'zod';
 import { type Artefact, fileArtefact, urlArtefact } from './artefact.ts';
 import { type BootPlan, planOf, type Way, type BootImage } from './boot-plan.ts';
 import { claimedArtefact } from './claimed-url.ts';
+import { ConfigError } from '@metal/kube/config-error.ts';
 import { BootError } from '../errors.ts';
 import { hasUserInfo, printableImage } from './image-url.ts';
 import type { OciImages } from './oci/oci-images.ts';
@@ -16,6 +17,8 @@ import { parseImageReference } from './oci/reference.ts';
 export interface BootImagesOptions {
   /** Names images; reloaded after changes. */
   mapFile: string | undefined;
+  /** For a file that is no longer valid. */
+  log?: Warner | undefined;
   /** Claims may use files below these directories. */
   fileRoots?: readonly string[] | undefined;
   /** Without it, OCI images are rejected. */
@@ -27,6 +30,10 @@ export interface BootImagesOptions {
   clock: Clock;
   /** For URLs of the administrator. */
   fetch?: typeof globalThis.fetch | undefined;
+}
+
+export interface Warner {
+  warn(fields: object, text: string): void;
 }
 
 export interface ImagesByUrl {
@@ -91,6 +98,8 @@ export class BootImages {
   readonly #options: BootImagesOptions;
   readonly #checks = new Map<string, { until: number; check: Promise<BootPlan> }>();
   #map: { mtimeMs: number; images: ImageMap } | undefined;
+  /** Of the current file; undefined while it is valid. */
+  #mapError: string | undefined;
 
   constructor(options: BootImagesOptions) {
     this.#options = options;
@@ -110,7 +119,10 @@ export class BootImages {
       return { name, commandLine, ...Object.fromEntries(artefacts) };
     }
     const directory = directoryOf(name);
-    if (directory === undefined) return this.#ociImage(name, choice, signal);
+    return directory === undefined ? this.#ociImage(name, choice, signal) : this.#imageBelow(directory, name);
+  }
+
+  async #imageBelow(directory: URL, name: string): Promise<BootImage> {
     const at = this.#filesBelow(directory, name);
     if (directory.protocol === 'file:')
       for (const file of ['vmlinuz', 'initrd']) await this.#requireBelowRoots(fileURLToPath(new URL(file, directory)));
@@ -188,32 +200,36 @@ export class BootImages {
     return fileArtefact(resolve(dirname(this.#options.mapFile ?? '/'), path));
   }
 
+  /** An invalid file leaves the last valid content in use: it concerns machines that run, too. */
   async #readMap(): Promise<ImageMap> {
     const { mapFile } = this.#options;
     if (mapFile === undefined) return {};
     try {
       const { mtimeMs } = await stat(mapFile);
-      if (this.#map?.mtimeMs !== mtimeMs)
-        this.#map = { mtimeMs, images: parseImageMap(await readFile(mapFile, 'utf8')) };
+      if (this.#map?.mtimeMs !== mtimeMs) this.#map = { mtimeMs, images: readImageMap(mapFile) };
+      this.#mapError = undefined;
       return this.#map.images;
     } catch (cause) {
-      throw new BootError(
-        'ImageMapUnreadable',
-        `--boot-images: ${join(mapFile)}: ${cause instanceof Error ? cause.message : String(cause)}`,
-        cause,
-      );
+      const message = cause instanceof ConfigError ? cause.message : `--boot-images: ${mapFile}: ${messageOf(cause)}`;
+      if (this.#map === undefined) throw new BootError('ImageMapUnreadable', message, cause);
+      this.#logMapError(message);
+      return this.#map.images;
     }
+  }
+
+  #logMapError(error: string): void {
+    if (error === this.#mapError) return;
+    this.#mapError = error;
+    this.#options.log?.warn({ error }, 'the image file is invalid; its last valid content stays in use');
   }
 }
 
-/** @throws Error that names the invalid entry */
-export function parseImageMap(text: string): ImageMap {
-  const result = imageMap.safeParse(parse(text) ?? {});
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  throw new Error(
-    `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}; expected name: {kernel, initrd, uki, cmdline}`,
-  );
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** @throws ConfigError with the path, and the key, the expectation and the finding of each error */
+export function readImageMap(path: string): ImageMap {
+  const source = { flag: 'boot-images', path };
+  return validateFile(source, imageMap, readYamlFile(source));
 }
 
 const understood =

@@ -46,12 +46,12 @@ export function openImages(
   options: ImageOptions,
   stack: AsyncDisposableStack,
 ): { readonly images: BootImages; readonly oci: OciImages | undefined } {
-  const { imagesFile: mapFile, fileRoots, fetch, clock, registries, imageSources = noSources } = options;
+  const { imagesFile: mapFile, fileRoots, fetch, clock, log, registries, imageSources = noSources } = options;
   const { allowedOrigins, isRefusedAddress, ownImage } = imageSources;
   const guarded = fetch ?? stack.use(guardedFetch(isRefusedAddress)).fetch;
   const oci = registries && openOciImages(options, registries, { fetchElsewhere: guarded, stack });
   const byUrl = { allowedOrigins, fetch: guarded };
-  return { images: new BootImages({ mapFile, fileRoots, oci, byUrl, ownImage, clock, fetch }), oci };
+  return { images: new BootImages({ mapFile, fileRoots, oci, byUrl, ownImage, clock, fetch, log }), oci };
 }
 
 function openOciImages(
@@ -60,7 +60,7 @@ function openOciImages(
   { fetchElsewhere, stack }: { fetchElsewhere: typeof globalThis.fetch; stack: AsyncDisposableStack },
 ): OciImages {
   const { allowed, insecure, architecture, cacheDirectory: directory, cacheBytes: sizeBytes } = registries;
-  const credentials = new RegistryCredentials(registries.credentialsFile);
+  const credentials = new RegistryCredentials(registries.credentialsFile, log);
   const registry = new RegistryClient({ allowed, insecure, credentials, clock, fetch, fetchElsewhere });
   const store = stack.use(new ArtefactStore({ directory, sizeBytes, clock, log }));
   return new OciImages({ registry, store, architecture });

@@ -22,6 +22,7 @@ interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
 }
 
 const patchOnly = 'patch:';
@@ -47,6 +48,11 @@ function managerRules(written: readonly string[], kinds: readonly DefinedKind[])
   return [
     ...groups.flatMap((group) => rulesOfGroup(group, written, kinds)),
     rule('events.k8s.io', ['events'], ['create', 'patch']),
+    // They are compared with those of this version.
+    {
+      ...rule('apiextensions.k8s.io', ['customresourcedefinitions'], ['get']),
+      resourceNames: kinds.map(({ plural, group: ofKind }) => `${plural}.${ofKind}`).toSorted(),
+    },
   ];
 }
 

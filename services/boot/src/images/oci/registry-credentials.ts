@@ -30,24 +30,34 @@ export class Credentials extends Masked {
 /** Credentials by registry from a Docker config.json. Credential helpers are not supported. */
 export class RegistryCredentials {
   readonly #path: string | undefined;
+  readonly #log: { warn(fields: object, text: string): void } | undefined;
+  /** Of the current file; undefined while it is valid. */
+  #error: string | undefined;
   #known: { mtimeMs: number; byRegistry: ReadonlyMap<string, Credentials> } | undefined;
 
-  constructor(path: string | undefined) {
+  constructor(path: string | undefined, log?: { warn(fields: object, text: string): void }) {
     this.#path = path;
+    this.#log = log;
   }
 
-  /** @throws BootError if the file cannot be read */
+  /** An invalid file leaves the last valid content in use. @throws BootError if there was none yet */
   async of(registry: string): Promise<Credentials | undefined> {
     if (this.#path === undefined) return undefined;
     try {
       const { mtimeMs } = await stat(this.#path);
       if (this.#known?.mtimeMs !== mtimeMs)
         this.#known = { mtimeMs, byRegistry: parseCredentials(await readFile(this.#path, 'utf8')) };
+      this.#error = undefined;
       return this.#known.byRegistry.get(registry);
     } catch (cause) {
       // The message of the parser may quote passwords.
       const known = cause instanceof Error && 'code' in cause ? String(cause.code) : 'it is no docker config.json';
-      throw new BootError('RegistryCredentialsUnreadable', `--registry-credentials-file: ${this.#path}: ${known}`);
+      const error = `--registry-credentials-file: ${this.#path}: ${known}`;
+      if (this.#known === undefined) throw new BootError('RegistryCredentialsUnreadable', error);
+      if (error !== this.#error)
+        this.#log?.warn({ error }, 'the credentials file is invalid; its last valid content stays in use');
+      this.#error = error;
+      return this.#known.byRegistry.get(registry);
     }
   }
 }

@@ -97,12 +97,18 @@ export function dnsRecordsOf(
   path: string | undefined,
   options: { readonly namespace: string; readonly client: KubeClient },
 ): DnsRecords | undefined {
+  const template = dnsTemplateOf(path);
+  return template && new DnsRecords({ ...options, template });
+}
+
+/** @throws ConfigError when the template cannot be read, is blank, or is not understood. */
+export function dnsTemplateOf(path: string | undefined): Template | undefined {
   if (path === undefined) return undefined;
   const flag = `--dns-record-template-path: ${path}`;
   const text = readTemplate(path, flag);
   if (text.trim() === '') throw new ConfigError(`${flag} is blank; expected a template of one YAML document`);
   try {
-    return new DnsRecords({ ...options, template: templateOf(text) });
+    return templateOf(text);
   } catch (error) {
     if (error instanceof TemplateError) throw new ConfigError(`${flag}, ${error.message}`, error);
     throw error;

@@ -2,6 +2,9 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import { KubeError } from '@metal/kube/errors.ts';
+import type { ObjectRef } from '@metal/kube/kinds/kind.ts';
 import { StaleDecision } from '../../../errors.ts';
 import { evictionOf } from '../../../scheduling/eligibility.ts';
 import { whileOff } from '../boot/steps.ts';
@@ -31,12 +34,22 @@ export async function verifyClaim(reconcile: ServerReconcile): Promise<void> {
   const { object, facts, context } = reconcile;
   const ref = object.spec.serverClaimRef;
   if (ref === undefined || facts.claim.binding !== 'notInCache') throw new StaleDecision('the claim reference changed');
-  const claim = await context.client.find(ServerClaim, { namespace: ref.namespace, name: ref.name });
+  const claim = await findClaim(context.client, ref);
   // A reference of v0.7.0 has no UID: any claim of that name matches.
   if (claim !== undefined && claim.metadata.uid === (ref.uid ?? claim.metadata.uid)) {
     throw new StaleDecision(`claim ${facts.claim.name} exists; waiting until it is seen`);
   }
   memoryOf(reconcile).confirmedLostClaim = `${facts.claim.name}/${facts.claim.uid}`;
+}
+
+/** Without their CRD nothing is known of claims, and no machine is taken from one. @throws KubeError NotFound then */
+async function findClaim(client: KubeClient, { namespace, name }: ObjectRef): Promise<ServerClaim | undefined> {
+  try {
+    return await client.get(ServerClaim, { namespace, name });
+  } catch (error) {
+    if (error instanceof KubeError && error.code === 'NotFound' && !error.isKindMissing) return undefined;
+    throw error;
+  }
 }
 
 /** With the UID recorded, another claim that is created under this name does not match. */

@@ -121,25 +121,25 @@ function readTemplate(path: string | undefined): Template | undefined {
     throw new ConfigError(
       `--discovery-ignition-path: ${path ?? defaultTemplatePath} is blank; expected a Butane template`,
     );
-  return validated(text.trim());
+  return validated(text.trim(), `--discovery-ignition-path: ${path ?? defaultTemplatePath}: ignition template`);
 }
 
 const variableNames = new Set(['Image', 'Flags', 'SSHPublicKey', 'PasswordHash', 'Token']);
 
-function validated(text: string): Template {
-  const template = parsed(text);
+function validated(text: string, source: string): Template {
+  const template = parsed(text, source);
   const unknownVariable = [...template.names].find((name) => !variableNames.has(name));
   if (unknownVariable === undefined) return template;
   throw new ConfigError(
-    `ignition template: {{ .${unknownVariable} }} is not understood; expected one of ${[...variableNames].map((name) => `{{ .${name} }}`).join(', ')}`,
+    `${source}: {{ .${unknownVariable} }} is not understood; expected one of ${[...variableNames].map((name) => `{{ .${name} }}`).join(', ')}`,
   );
 }
 
-function parsed(text: string): Template {
+function parsed(text: string, source: string): Template {
   try {
     return templateOf(text);
   } catch (error) {
-    if (error instanceof TemplateError) throw new ConfigError(`ignition template: ${error.message}`, error);
+    if (error instanceof TemplateError) throw new ConfigError(`${source}: ${error.message}`, error);
     throw error;
   }
 }

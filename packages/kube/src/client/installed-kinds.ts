@@ -1,0 +1,69 @@
+import { CustomResourceDefinition } from '../kinds/builtin.ts';
+import { missingFields } from '../kinds/crd-comparison.ts';
+import { toCustomResourceDefinition } from '../kinds/crd.ts';
+import type { DefinedKind } from '../kinds/define-kind.ts';
+import type { KubeClient } from './client.ts';
+
+/** What prevents this process from using a kind as it is installed. */
+export interface KindProblem {
+  /** Name of its CustomResourceDefinition. */
+  readonly name: string;
+  /** outdated: the served schema lacks fields of ours. */
+  readonly problem: 'missing' | 'terminating' | 'outdated';
+  /** Of an outdated one. */
+  readonly missing: readonly string[];
+}
+
+/** Results of earlier comparisons, by UID and generation of the definition. */
+export type ComparedKinds = Map<string, readonly string[]>;
+
+interface Comparison {
+  readonly signal: AbortSignal;
+  readonly compared?: ComparedKinds;
+}
+
+/**
+ * Reads the CustomResourceDefinitions of the kinds, one request each; compares those that are not in `compared`.
+ * @throws KubeError
+ */
+export async function findKindProblems(
+  client: KubeClient,
+  kinds: readonly DefinedKind[],
+  comparison: Comparison,
+): Promise<KindProblem[]> {
+  const found = await Promise.all(kinds.map((kind) => problemOf(client, kind, comparison)));
+  return found.filter((problem) => problem !== undefined);
+}
+
+async function problemOf(
+  client: KubeClient,
+  kind: DefinedKind,
+  { signal, compared }: Comparison,
+): Promise<KindProblem | undefined> {
+  const name = `${kind.plural}.${kind.group}`;
+  const installed = await client.find(CustomResourceDefinition, { name }, { signal });
+  if (installed === undefined) return { name, problem: 'missing', missing: [] };
+  if (installed.metadata.deletionTimestamp !== undefined) return { name, problem: 'terminating', missing: [] };
+  const { uid = '', generation = 0 } = installed.metadata;
+  const key = `${uid}/${generation}`;
+  const missing = compared?.get(key) ?? missingIn(installed, kind);
+  compared?.set(key, missing);
+  return missing.length === 0 ? undefined : { name, problem: 'outdated', missing };
+}
+
+interface Version {
+  readonly name: string;
+  readonly served: boolean;
+  readonly schema?: { readonly openAPIV3Schema?: Readonly<Record<string, unknown>> };
+}
+
+function missingIn(installed: CustomResourceDefinition, kind: DefinedKind): string[] {
+  const served = versionsOf(installed).find(({ name, served: isServed }) => isServed && name === kind.version);
+  if (served === undefined) return [`version ${kind.version}`];
+  const [own] = versionsOf(toCustomResourceDefinition(kind));
+  return missingFields(own?.schema?.openAPIV3Schema ?? {}, served.schema?.openAPIV3Schema ?? {});
+}
+
+// The API server validated the definition; ours has the same shape.
+const versionsOf = ({ spec }: Pick<CustomResourceDefinition, 'spec'>): readonly Version[] =>
+  spec.versions as readonly Version[];

@@ -1,0 +1,67 @@
+import { X509Certificate } from 'node:crypto';
+import { readMacPrefixes } from '@metal/api/mac-prefixes.ts';
+import { checkConfiguredImages } from '@metal/boot/images/configured-images.ts';
+import { ConfigError } from '@metal/kube/config-error.ts';
+import { dnsTemplateOf } from '@metal/operator/controllers/bmc/dns/dns-records.ts';
+import { discoveryIgnitionOf } from '@metal/operator/controllers/server/discovery/discovery-ignition.ts';
+import { configuredCertificate } from './configured-certificate.ts';
+import type { MetalOperatorConfig } from './options.ts';
+
+/**
+ * Reads every file that an option of a component of this process names, before any request is sent.
+ * @throws ConfigError with the option, the file, and what is expected and found
+ */
+export async function checkConfiguredFiles(config: MetalOperatorConfig): Promise<void> {
+  const { components, operator, registry, metrics } = config;
+  const [controls, boots] = [components.has('controllers'), components.has('boot')];
+  if (controls || components.has('dhcp')) readMacPrefixes(operator.macPrefixesFile);
+  if (controls) checkOperatorFiles(config);
+  if (boots) await checkBootFiles(config);
+  checkCertificates('registry-ca-file', registry.caPem);
+  if (components.has('registry') && registry.certificateFiles !== undefined)
+    await configuredCertificate('registry-cert-path', registry.certificateFiles);
+  if (metrics.address !== undefined && metrics.secure && metrics.certificate !== undefined)
+    await configuredCertificate('metrics-cert-path', metrics.certificate);
+}
+
+function checkOperatorFiles({ operator, registry }: MetalOperatorConfig): void {
+  checkCertificates('bmc-ca-file', operator.bmcAuthorities.with(undefined));
+  dnsTemplateOf(operator.dnsRecordTemplatePath);
+  discoveryIgnitionOf({
+    templatePath: operator.ignitionTemplatePath,
+    probeImage: operator.probeImage,
+    registryUrl: registry.url,
+    registryAuth: registry.auth,
+  });
+}
+
+function checkBootFiles({ boot, operator, components }: MetalOperatorConfig): Promise<void> {
+  const { imagesFile, fileRoots, registries } = boot;
+  return checkConfiguredImages({
+    imagesFile,
+    fileRoots,
+    allowedRegistries: registries.allowed,
+    credentialsFile: registries.credentialsFile,
+    discoveryImage: components.has('controllers') ? operator.probeOsImage : undefined,
+  });
+}
+
+const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+function checkCertificates(option: string, pem: string | undefined): void {
+  if (pem === undefined) return;
+  const found = pem.match(certificatePattern) ?? [];
+  const wrong = found.findIndex((text) => !isCertificate(text));
+  if (found.length > 0 && wrong < 0) return;
+  const what = wrong < 0 ? 'contains no certificate' : `contains an invalid certificate (number ${wrong + 1})`;
+  throw new ConfigError(`--${option}: the file ${what}; expected certificates as PEM: -----BEGIN CERTIFICATE-----`);
+}
+
+function isCertificate(text: string): boolean {
+  try {
+    void new X509Certificate(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
