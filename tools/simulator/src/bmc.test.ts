@@ -16,10 +16,7 @@ test('the service root is public and everything else requires credentials', asyn
   await using fleet = await startFleet();
   const node = await fleet.add();
   const anonymous = testClient(node.bmc.url, {});
-  assert.deepEqual((await anonymous.get('/redfish')).body, {
-    '@odata.etag': (await anonymous.get('/redfish')).headers.get('etag'),
-    v1: '/redfish/v1/',
-  });
+  assert.deepEqual((await anonymous.get('/redfish')).body, { v1: '/redfish/v1/' });
   assert.equal((await anonymous.get('/')).body.RedfishVersion, '1.17.0');
   assert.equal((await anonymous.get('/Systems')).status, 401);
   assert.equal((await clientOf(node, 'wrong').get('/Systems')).status, 401);

@@ -43,8 +43,8 @@ export interface VendorProfile {
   readonly biosReset: 'pending' | 'task' | 'nothing' | undefined;
   /** Offered targets that it rejects all the same. */
   readonly refusedTargets: readonly string[];
-  /** Newer boards have LocationIndicatorActive, older ones IndicatorLED. */
-  readonly led: 'IndicatorLED' | 'LocationIndicatorActive';
+  /** Newer boards have LocationIndicatorActive, older ones IndicatorLED, some both. */
+  readonly led: 'IndicatorLED' | 'LocationIndicatorActive' | 'both';
   readonly resetTypes: readonly string[];
   /** The manager advertises its reset types. */
   readonly managerResetTypes: boolean;

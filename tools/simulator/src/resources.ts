@@ -7,7 +7,6 @@ import { biosResetTask, bootOf, partOfSystem } from './system-parts.ts';
 
 /** Finds the resource at a path; undefined means 404. Resources are built on request, so that a fleet needs little memory. */
 export function resourceAt(bmc: BmcState, path: string): Resource | undefined {
-  if (path === '/redfish') return { v1: `${root}/` };
   if (path === root) return serviceRoot(bmc);
   if (!path.startsWith(`${root}/`)) return undefined;
   const [area = '', id, ...rest] = path.slice(root.length + 1).split('/');
@@ -33,10 +32,9 @@ export function resourceAt(bmc: BmcState, path: string): Resource | undefined {
 
 function serviceRoot({ profile, managerUuid, sessionsOffered, faults }: BmcState): Resource {
   const under = (name: string) => at(`${root}/${name}`);
-  const sessions = { SessionService: under('SessionService'), Links: { Sessions: under('SessionService/Sessions') } };
   return {
     '@odata.id': `${root}/`,
-    '@odata.type': '#ServiceRoot.v1_15_0.ServiceRoot',
+    '@odata.type': '#ServiceRoot.v1_17_0.ServiceRoot',
     Id: 'RootService',
     Name: 'Root Service',
     RedfishVersion: '1.17.0',
@@ -48,11 +46,17 @@ function serviceRoot({ profile, managerUuid, sessionsOffered, faults }: BmcState
     Chassis: under('Chassis'),
     AccountService: under('AccountService'),
     EventService: under('EventService'),
-    ...(sessionsOffered ? sessions : {}),
+    ...(sessionsOffered ? { SessionService: under('SessionService') } : {}),
+    Links: sessionsOffered ? { Sessions: under('SessionService/Sessions') } : {},
     ProtocolFeaturesSupported: {
       ExpandQuery: profile.expand
         ? { ExpandAll: true, NoLinks: true, Links: true, Levels: true, MaxLevels: 2 }
         : { ExpandAll: false, NoLinks: false, Links: false, Levels: false },
+      SelectQuery: true,
+      OnlyMemberQuery: true,
+      TopSkipQuery: true,
+      FilterQuery: false,
+      ExcerptQuery: false,
     },
   };
 }
@@ -88,7 +92,8 @@ function systemResource(bmc: BmcState, machine: Machine, path: string): Resource
     AssetTag: machine.assetTag,
     BiosVersion: profile.biosVersion,
     PowerState: power,
-    ...(profile.led === 'IndicatorLED' ? { IndicatorLED: led } : { LocationIndicatorActive: led !== 'Off' }),
+    ...(profile.led === 'LocationIndicatorActive' ? {} : { IndicatorLED: led }),
+    ...(profile.led === 'IndicatorLED' ? {} : { LocationIndicatorActive: led !== 'Off' }),
     Status: { State: power === 'Off' ? 'Disabled' : 'Enabled', Health: 'OK', HealthRollup: 'OK' },
     ProcessorSummary: { Count: hardware.processors.length, Model: hardware.processors[0]?.model },
     MemorySummary: { TotalSystemMemoryGiB: hardware.memoryGiB },
@@ -121,6 +126,7 @@ function managers(bmc: BmcState, path: string, id: string | undefined, rest: rea
   if (rest.join('/') === 'EthernetInterfaces/1')
     return {
       '@odata.id': path,
+      '@odata.type': '#EthernetInterface.v1_12_2.EthernetInterface',
       Id: '1',
       Name: 'Manager Network',
       MACAddress: macAddress,
