@@ -111,9 +111,10 @@ function viewed(bmc: BmcState, resource: Resource, { path, query, view }: Reques
 
 function write(bmc: BmcState, request: RedfishRequest): Reply | Promise<Reply> {
   const { method, path, headers } = request;
-  const resource = resourceAt(bmc, path) ?? documentAt(bmc, path)?.body;
+  const resource = resourceAt(bmc, path);
   // An action is no resource: only `post` knows its path.
-  if (resource === undefined) return method === 'POST' ? post(bmc, request) : missing(path);
+  if (resource === undefined && documentAt(bmc, path) === undefined)
+    return method === 'POST' ? post(bmc, request) : missing(path);
   const methods = methodsAt(bmc, path);
   if (!methods.includes(method))
     return {
@@ -130,7 +131,7 @@ function write(bmc: BmcState, request: RedfishRequest): Reply | Promise<Reply> {
   }
 }
 
-function checkPrecondition(resource: Resource, ifMatch: string | undefined): Reply | undefined {
+function checkPrecondition(resource: Resource | undefined, ifMatch: string | undefined): Reply | undefined {
   if (ifMatch === undefined || ifMatch === '*' || ifMatch === etagOf(JSON.stringify(resource))) return undefined;
   return failure(412, 'PreconditionFailed', 'the resource has changed');
 }

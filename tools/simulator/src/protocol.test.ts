@@ -180,3 +180,26 @@ test('a query that the service does not support or understand is refused, withou
   assert.equal(await statusOf('/Systems?only=system'), 400);
   assert.equal(await statusOf('/Systems/system?$skip=1'), 400);
 });
+
+test('drives are below the chassis, or below Storage where the vendor has them there', async () => {
+  await using fleet = await startFleet();
+  const drivesOf = async (vendor: 'generic' | 'dell', path: string) => {
+    const client = clientOf(await fleet.add({ vendor, systems: 2 }));
+    const { body } = await client.get(path);
+    const [drive] = Array.isArray(body.Drives) ? body.Drives.map((link) => String(link['@odata.id'])) : [];
+    assert.equal((await client.get(drive ?? '')).body.Id, drive?.split('/').at(-1));
+    return drive?.replace(/\/[^/]+$/, '');
+  };
+  assert.equal(await drivesOf('generic', '/Systems/system2/Storage/NVMe'), '/redfish/v1/Chassis/chassis/Drives');
+  assert.match(
+    (await drivesOf('dell', '/Systems/System.Embedded.2/Storage/BOSS.SL.10-1')) ?? '',
+    /Storage\/.*\/Drives$/,
+  );
+});
+
+test('a memory module reports its slot without deprecated properties', async () => {
+  await using fleet = await startFleet();
+  const { body } = await clientOf(await fleet.add()).get('/Systems/system/Memory/DIMM3');
+  assert.equal(body.DeviceLocator, undefined);
+  assert.equal(Reflect.get(Object(body.MemoryLocation), 'Channel'), 3);
+});

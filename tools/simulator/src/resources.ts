@@ -3,7 +3,7 @@ import type { BmcState } from './bmc-state.ts';
 import { at, collection, root, settingsAt } from './links.ts';
 import type { Machine } from './machine.ts';
 import type { Resource } from './replies.ts';
-import { biosResetTask, bootOf, partOfSystem } from './system-parts.ts';
+import { biosResetTask, bootOf, drivesOfChassis, partOfSystem } from './system-parts.ts';
 
 /** Finds the resource at a path; undefined means 404. Resources are built on request, so that a fleet needs little memory. */
 export function resourceAt(bmc: BmcState, path: string): Resource | undefined {
@@ -165,7 +165,9 @@ export const managerResetTypes: readonly string[] = ['GracefulRestart', 'ForceRe
 function chassis(bmc: BmcState, path: string, id: string | undefined, rest: readonly string[]): Resource | undefined {
   const { profile, machine, machines } = bmc;
   if (id === undefined) return collection(path, [profile.chassisId], 'Chassis');
-  if (id !== profile.chassisId || rest.length > 0) return undefined;
+  if (id !== profile.chassisId || rest.length > 2) return undefined;
+  if (rest[0] === 'Drives') return drivesOfChassis(bmc, path, rest[1]);
+  if (rest.length > 0) return undefined;
   return {
     '@odata.id': path,
     '@odata.type': '#Chassis.v1_25_0.Chassis',
@@ -177,6 +179,7 @@ function chassis(bmc: BmcState, path: string, id: string | undefined, rest: read
     SerialNumber: machine.hardware.serialNumber,
     PowerState: machine.power,
     Status: { State: 'Enabled', Health: 'OK' },
+    ...(profile.drivesUnderStorage || profile.simpleStorage ? {} : { Drives: at(`${path}/Drives`) }),
     Links: {
       ComputerSystems: machines.map(({ systemId }) => at(`${root}/Systems/${systemId}`)),
       ManagedBy: [at(`${root}/Managers/${profile.managerId}`)],
