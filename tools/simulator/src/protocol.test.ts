@@ -203,3 +203,13 @@ test('a memory module reports its slot without deprecated properties', async () 
   assert.equal(body.DeviceLocator, undefined);
   assert.equal(Reflect.get(Object(body.MemoryLocation), 'Channel'), 3);
 });
+
+test('a boot device by its UEFI path is reported as unset, and can only be unset', async () => {
+  await using fleet = await startFleet();
+  const client = clientOf(await fleet.add());
+  const set = async (device: string | null) =>
+    (await client.send('PATCH', '/Systems/system', { Boot: { UefiTargetBootSourceOverride: device } })).status;
+  assert.deepEqual([await set(null), await set('PciRoot(0x0)')], [204, 400]);
+  const { body } = await client.get('/Systems/system');
+  assert.equal(Reflect.get(Object(body.Boot), 'UefiTargetBootSourceOverride'), null);
+});

@@ -86,6 +86,7 @@ export function bootOf(machine: Machine, { profile }: BmcState, path: string): R
           BootSourceOverrideMode: overrideMode,
           'BootSourceOverrideMode@Redfish.AllowableValues': ['UEFI', 'Legacy'],
         }),
+    UefiTargetBootSourceOverride: null,
     ...(profile.bootTargets.includes('UefiHttp') ? { HttpBootUri: override?.httpUri ?? null } : {}),
     BootOrder: bootOrder,
     BootOptions: at(`${path}/BootOptions`),

@@ -92,6 +92,7 @@ const bootProperties = new Set([
   'BootSourceOverrideTarget',
   'BootSourceOverrideMode',
   'HttpBootUri',
+  'UefiTargetBootSourceOverride',
   'BootOrder',
 ]);
 
@@ -105,7 +106,9 @@ function changeOfBoot(bmc: BmcState, machine: Machine, boot: unknown): Reply | (
     BootSourceOverrideEnabled: enabled,
     BootSourceOverrideMode: mode,
     BootOrder: order,
+    UefiTargetBootSourceOverride: device = null,
   } = boot;
+  if (device !== null) return notInList('UefiTargetBootSourceOverride', device);
   if (mode !== undefined && profile.bootMode === undefined)
     return failure(400, 'PropertyUnknown', 'BootSourceOverrideMode is not a property of this board');
   if (mode !== undefined && mode !== 'UEFI' && mode !== 'Legacy') return notInList('BootSourceOverrideMode', mode);
