@@ -1,19 +1,17 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { get as getSecure } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { cacheDirectory } from '@metal/process/cache-directory.ts';
 import { createFleetAuthority } from '@metal/simulator/certificates.ts';
 import { hash } from 'bcryptjs';
+import { pythonWith } from './python-program.ts';
 
-const run = promisify(execFile);
 const version = '2.2.0';
+const program = 'import sys; from sushy_tools.emulator.main import main; sys.exit(main())';
 const readyWithinMs = 30_000;
 
 export interface SushyOptions {
@@ -33,14 +31,14 @@ export interface Sushy extends AsyncDisposable {
 }
 
 export async function startSushy(options: SushyOptions): Promise<Sushy> {
-  const emulator = await installed();
+  const python = await pythonWith('sushy-tools', version, ['bcrypt']);
   const directory = await mkdtemp(join(tmpdir(), 'metal-sushy-'));
   const stack = new AsyncDisposableStack();
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   try {
     const port = await freePort();
     const caPem = await writeConfiguration(directory, port, options);
-    const child = spawn(emulator, ['--config', join(directory, 'emulator.conf')], {
+    const child = spawn(python, ['-c', program, '--config', join(directory, 'emulator.conf')], {
       cwd: directory,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -67,34 +65,6 @@ export async function startSushy(options: SushyOptions): Promise<Sushy> {
     await stack.disposeAsync();
     throw error;
   }
-}
-
-/** Installs sushy-tools once per version into the user's cache; the folder appears only when it is complete. */
-async function installed(): Promise<string> {
-  const home = join(cacheDirectory(), `sushy-tools-${version}`);
-  const emulator = join(home, 'bin/sushy-emulator');
-  if (existsSync(emulator)) return emulator;
-  const partial = `${home}.partial-${process.pid}`;
-  await mkdir(join(home, '..'), { recursive: true });
-  try {
-    await run('python3', ['-m', 'venv', partial]);
-  } catch (error) {
-    throw new Error('this story needs python3 with its venv module (Debian: apt install python3-venv)', {
-      cause: error,
-    });
-  }
-  await run(join(partial, 'bin/pip'), [
-    'install',
-    '--quiet',
-    '--disable-pip-version-check',
-    `sushy-tools==${version}`,
-    'bcrypt',
-  ]);
-  await rename(partial, home).catch(() => rm(partial, { recursive: true, force: true }));
-  // The scripts contain the interpreter's path at installation.
-  const wrapper = `#!/bin/sh\nexec "${home}/bin/python3" -c 'import sys; from sushy_tools.emulator.main import main; sys.exit(main())' "$@"\n`;
-  await writeFile(emulator, wrapper, { mode: 0o755 });
-  return emulator;
 }
 
 async function writeConfiguration(

@@ -15,6 +15,7 @@ import { kindPages } from './generate/kind-pages.ts';
 import { metadataRbac } from './generate/metadata-rbac.ts';
 import { convenienceRoles, generateRbac } from './generate/rbac.ts';
 import { optionPage } from './generate/option-page.ts';
+import { profilePage } from './generate/profile-page.ts';
 import { reasonPage } from './generate/reason-page.ts';
 import { reasonsModule } from './generate/reasons-module.ts';
 import { serviceWriters } from './generate/service-writers.ts';
@@ -46,6 +47,7 @@ function everything(): GeneratedFolder[] {
     { path: 'docs/kinds', files: kindPages(kinds) },
     { path: 'docs/states', files: stateDiagrams(controllers) },
     { path: 'docs', files: [errorPage(errorChapters)], isShared: true },
+    { path: 'tools/simulator', files: [profilePage()], isShared: true },
     { path: 'docs/operate', files: [optionPage(), reasonPage(reasonSources, rejectionReasons)], isShared: true },
   ];
 }

@@ -112,11 +112,13 @@ export class Access {
     return { session, token };
   }
 
-  useSession(token: string): Session | undefined {
+  /** The account of an open session, which is used by this. */
+  useSession(token: string): Account | undefined {
     this.#expire();
     const session = this.#sessions.get(token);
-    if (session !== undefined) session.usedAt = this.#clock.now();
-    return session;
+    if (session === undefined) return undefined;
+    session.usedAt = this.#clock.now();
+    return this.accounts.find(({ username }) => username === session.username);
   }
 
   /** The session of a token, without using it. */

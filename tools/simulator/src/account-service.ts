@@ -1,10 +1,11 @@
 import type { Account } from './access.ts';
 import type { BmcState } from './bmc-state.ts';
 import { at, collection, root } from './links.ts';
+import { rolePrivileges } from './privileges.ts';
 import { done, failure, member, missing, type Reply, type Resource } from './replies.ts';
 
 export const accountsPath = `${root}/AccountService/Accounts`;
-export const roles: readonly string[] = ['Administrator', 'Operator', 'ReadOnly'];
+const roles: readonly string[] = [...rolePrivileges.keys()];
 
 /** The account service and its subresources; undefined means 404. */
 export function accountService(
@@ -37,6 +38,7 @@ function serviceResource({ profile }: BmcState, path: string): Resource {
     Id: 'AccountService',
     Name: 'Account Service',
     ServiceEnabled: true,
+    HTTPBasicAuth: 'Enabled',
     ...(minPasswordLength === undefined ? {} : { MinPasswordLength: minPasswordLength }),
     ...(maxPasswordLength === undefined ? {} : { MaxPasswordLength: maxPasswordLength }),
     AccountLockoutThreshold: lockAfterFailures,
@@ -53,22 +55,30 @@ const accountResource = ({ access }: BmcState, account: Account): Resource => ({
   Name: 'User Account',
   UserName: account.username,
   Password: null,
+  AccountTypes: ['Redfish'],
   RoleId: account.role,
   Enabled: account.enabled,
   Locked: access.isLocked,
   ...(account.passwordExpiration === undefined ? {} : { PasswordExpiration: account.passwordExpiration }),
 });
 
-const roleResource = (path: string, id: string): Resource | undefined =>
-  roles.includes(id)
-    ? { '@odata.id': path, '@odata.type': '#Role.v1_3_3.Role', Id: id, RoleId: id, Name: 'Role' }
-    : undefined;
+function roleResource(path: string, id: string): Resource | undefined {
+  const privileges = rolePrivileges.get(id);
+  if (privileges === undefined) return undefined;
+  return {
+    '@odata.id': path,
+    '@odata.type': '#Role.v1_3_3.Role',
+    Id: id,
+    RoleId: id,
+    Name: 'Role',
+    IsPredefined: true,
+    AssignedPrivileges: privileges,
+  };
+}
 
-/** Creates an account; rejected by BMCs with fixed slots. */
+/** Creates an account, on a BMC without fixed slots. */
 export function createAccount(bmc: BmcState, body: unknown): Reply {
-  const { access, profile } = bmc;
-  if (profile.accountSlots !== undefined)
-    return failure(405, 'OperationNotAllowed', 'accounts are slots here; change an empty one');
+  const { access } = bmc;
   const username = member(body, 'UserName');
   const password = member(body, 'Password');
   const role = member(body, 'RoleId') ?? 'ReadOnly';
@@ -92,7 +102,7 @@ export function patchAccount(bmc: BmcState, id: string, body: Record<string, unk
   const account = access.accounts.find((candidate) => candidate.id === id);
   if (account === undefined) return missing(id);
   const { UserName: username, Password: password, RoleId: role, Enabled: enabled } = body;
-  const error = validationError(bmc, { username, password, role, account });
+  const error = unknownProperty(body) ?? validationError(bmc, { username, password, role, account });
   if (error !== undefined) return error;
   if (role !== undefined && password === undefined && profile.roleNeedsPassword)
     return failure(400, 'PropertyMissing', 'a role is changed together with the password');
@@ -107,22 +117,31 @@ export function patchAccount(bmc: BmcState, id: string, body: Record<string, unk
     account.passwordExpiration = undefined;
     if (profile.passwordChangeEndsSessions) access.dropSessions(before);
   }
-  if (!account.enabled) access.dropSessions(before);
+  if (!account.enabled || account.username !== before) access.dropSessions(before);
   access.changed();
   return done(profile.changedStatus);
 }
 
-/** The factory account cannot be deleted, and slots can only be emptied. */
-export function removeAccount({ access, profile }: BmcState, id: string): Reply {
+/** Deletes an account that `methodsAt` lets be deleted. */
+export function removeAccount({ access }: BmcState, id: string): Reply {
   const index = access.accounts.findIndex((account) => account.id === id);
   const account = access.accounts[index];
   if (account === undefined) return missing(`${accountsPath}/${id}`);
-  if (profile.accountSlots !== undefined || id === '1')
-    return failure(405, 'OperationNotAllowed', `account ${id} cannot be deleted`);
   access.accounts.splice(index, 1);
   access.dropSessions(account.username);
   access.changed();
   return { status: 204 };
+}
+
+const writable = new Set(['UserName', 'Password', 'RoleId', 'Enabled']);
+const readOnly = new Set(['Id', 'Name', 'AccountTypes', 'Locked', 'PasswordExpiration']);
+
+function unknownProperty(body: Record<string, unknown>): Reply | undefined {
+  const name = Object.keys(body).find((key) => !writable.has(key));
+  if (name === undefined) return undefined;
+  return readOnly.has(name)
+    ? failure(400, 'PropertyNotWritable', `${name} cannot be changed`)
+    : failure(400, 'PropertyUnknown', `${name} is not a property of an account`);
 }
 
 const storedPassword = ({ board }: BmcState, password: string): string =>

@@ -1,6 +1,7 @@
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { listenError } from './errors.ts';
 
 export interface TlsIdentity {
@@ -87,6 +88,7 @@ export class Listener {
       identity === undefined
         ? createHttpServer(options, handle)
         : createHttpsServer({ ...options, cert: identity.certificatePem, key: identity.keyPem }, handle);
+    server.on('clientError', answerMalformed);
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
@@ -95,4 +97,11 @@ export class Listener {
     });
     return server;
   }
+}
+
+/** Answers a request that Node cannot parse: an unknown method with 501, as DSP0266 requires, others with 400. */
+function answerMalformed(error: Error & { code?: string }, socket: Duplex): void {
+  if (!socket.writable || error.code?.startsWith('HPE_') !== true) return void socket.destroy();
+  const status = error.code === 'HPE_INVALID_METHOD' ? '501 Not Implemented' : '400 Bad Request';
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

@@ -43,8 +43,8 @@ export interface VendorProfile {
   readonly biosReset: 'pending' | 'task' | 'nothing' | undefined;
   /** Offered targets that it rejects all the same. */
   readonly refusedTargets: readonly string[];
-  /** Newer boards have LocationIndicatorActive, older ones IndicatorLED. */
-  readonly led: 'IndicatorLED' | 'LocationIndicatorActive';
+  /** Newer boards have LocationIndicatorActive, older ones IndicatorLED, some both. */
+  readonly led: 'IndicatorLED' | 'LocationIndicatorActive' | 'both';
   readonly resetTypes: readonly string[];
   /** The manager advertises its reset types. */
   readonly managerResetTypes: boolean;
@@ -58,6 +58,8 @@ export interface VendorProfile {
   readonly locatesSubscriptions: boolean;
   /** Command of its shell that restarts the BMC; undefined when the shell has none. */
   readonly shellResetCommand: string | undefined;
+  /** Drives have the URI below Storage that the schema of Drive deprecates; otherwise they are below the chassis. */
+  readonly drivesUnderStorage: boolean;
   /** Drives are reported only as SimpleStorage. */
   readonly simpleStorage: boolean;
   /** The controller mirrors its drives into one volume, the only disk of the operating system. */
@@ -112,6 +114,7 @@ const generic: VendorProfile = {
   rejectedInSubscription: [],
   locatesSubscriptions: true,
   shellResetCommand: undefined,
+  drivesUnderStorage: false,
   simpleStorage: false,
   mirrored: false,
 };
@@ -137,6 +140,7 @@ const dell: VendorProfile = {
   redundantResetStatus: 409,
   changedStatus: 200,
   shellResetCommand: 'racreset',
+  drivesUnderStorage: true,
   mirrored: true,
 };
 
@@ -178,7 +182,7 @@ export const profiles = {
     macPrefix: '9440C9',
     sessionCap: 10,
     maxPasswordLength: 39,
-    led: 'IndicatorLED',
+    led: 'both',
     managerResetTypes: false,
     resetTypes: ['On', 'ForceOff', 'GracefulShutdown', 'ForceRestart', 'Nmi', 'PushPowerButton', 'GracefulRestart'],
     redundantResetStatus: 400,
@@ -198,9 +202,10 @@ export const profiles = {
     chassisId: '1',
     storageId: 'RAID_Slot4',
     macPrefix: '0894EF',
-    led: 'IndicatorLED',
+    led: 'both',
     shellResetCommand: 'resetsp',
     bootMode: 'Legacy',
+    drivesUnderStorage: true,
   },
   supermicro,
   /** AMI firmware of white-box vendors: every id is Self, only Basic authentication. */
@@ -220,6 +225,7 @@ export const profiles = {
     sessionCap: undefined,
     maxPasswordLength: 16,
     roleNeedsPassword: true,
+    drivesUnderStorage: true,
     led: 'IndicatorLED',
     changedStatus: 200,
   },

@@ -5,6 +5,8 @@ export type Resource = Record<string, unknown>;
 export interface Reply {
   readonly status: number;
   readonly body?: Resource | undefined;
+  /** The body when it is already encoded, or no JSON. */
+  readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Runs after the response is sent. */
   readonly afterwards?: () => void;
@@ -28,6 +30,8 @@ export type MessageId =
   | 'MalformedJSON'
   | 'PreconditionFailed'
   | 'QueryNotSupported'
+  | 'QueryParameterValueFormatError'
+  | 'NoOperation'
   | 'SessionLimitExceeded'
   | 'ServiceTemporarilyUnavailable'
   | 'ResourceAlreadyExists'
@@ -44,6 +48,12 @@ export const failure = (status: number, messageId: MessageId, message: string): 
 /** Response to a successful change: some vendors send no body, others a message. */
 export const done = (status: 200 | 202 | 204): Reply =>
   status === 204 ? { status } : { status, body: envelope('Success', 'The request completed successfully.', 'OK') };
+
+/** A request without valid credentials, with the way to send them (DSP0266, RFC 9110). */
+export const rejectedLogin = (messageId: MessageId, message: string): Reply => ({
+  ...failure(401, messageId, message),
+  headers: { 'www-authenticate': 'Basic realm="Redfish"' },
+});
 
 export const missing = (path: string): Reply => failure(404, 'ResourceMissingAtURI', `${path} does not exist`);
 

@@ -94,7 +94,7 @@ export class RequestHandler {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<html><body>Welcome</body></html>');
       return;
     }
-    const text = reply.body === undefined ? '' : JSON.stringify(reply.body);
+    const text = reply.text ?? (reply.body === undefined ? '' : JSON.stringify(reply.body));
     const bytes = Buffer.from(board.consume('truncates', path) ? text.slice(0, Math.floor(text.length / 2)) : text);
     const isEmpty = reply.status === 204 || reply.status === 304;
     response.writeHead(reply.status, {

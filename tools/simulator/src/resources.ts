@@ -3,11 +3,10 @@ import type { BmcState } from './bmc-state.ts';
 import { at, collection, root, settingsAt } from './links.ts';
 import type { Machine } from './machine.ts';
 import type { Resource } from './replies.ts';
-import { biosResetTask, bootOf, partOfSystem } from './system-parts.ts';
+import { biosResetTask, bootOf, drivesOfChassis, partOfSystem } from './system-parts.ts';
 
 /** Finds the resource at a path; undefined means 404. Resources are built on request, so that a fleet needs little memory. */
 export function resourceAt(bmc: BmcState, path: string): Resource | undefined {
-  if (path === '/redfish') return { v1: `${root}/` };
   if (path === root) return serviceRoot(bmc);
   if (!path.startsWith(`${root}/`)) return undefined;
   const [area = '', id, ...rest] = path.slice(root.length + 1).split('/');
@@ -33,10 +32,9 @@ export function resourceAt(bmc: BmcState, path: string): Resource | undefined {
 
 function serviceRoot({ profile, managerUuid, sessionsOffered, faults }: BmcState): Resource {
   const under = (name: string) => at(`${root}/${name}`);
-  const sessions = { SessionService: under('SessionService'), Links: { Sessions: under('SessionService/Sessions') } };
   return {
     '@odata.id': `${root}/`,
-    '@odata.type': '#ServiceRoot.v1_15_0.ServiceRoot',
+    '@odata.type': '#ServiceRoot.v1_17_0.ServiceRoot',
     Id: 'RootService',
     Name: 'Root Service',
     RedfishVersion: '1.17.0',
@@ -48,11 +46,17 @@ function serviceRoot({ profile, managerUuid, sessionsOffered, faults }: BmcState
     Chassis: under('Chassis'),
     AccountService: under('AccountService'),
     EventService: under('EventService'),
-    ...(sessionsOffered ? sessions : {}),
+    ...(sessionsOffered ? { SessionService: under('SessionService') } : {}),
+    Links: sessionsOffered ? { Sessions: under('SessionService/Sessions') } : {},
     ProtocolFeaturesSupported: {
       ExpandQuery: profile.expand
         ? { ExpandAll: true, NoLinks: true, Links: true, Levels: true, MaxLevels: 2 }
         : { ExpandAll: false, NoLinks: false, Links: false, Levels: false },
+      SelectQuery: true,
+      OnlyMemberQuery: true,
+      TopSkipQuery: true,
+      FilterQuery: false,
+      ExcerptQuery: false,
     },
   };
 }
@@ -88,7 +92,8 @@ function systemResource(bmc: BmcState, machine: Machine, path: string): Resource
     AssetTag: machine.assetTag,
     BiosVersion: profile.biosVersion,
     PowerState: power,
-    ...(profile.led === 'IndicatorLED' ? { IndicatorLED: led } : { LocationIndicatorActive: led !== 'Off' }),
+    ...(profile.led === 'LocationIndicatorActive' ? {} : { IndicatorLED: led }),
+    ...(profile.led === 'IndicatorLED' ? {} : { LocationIndicatorActive: led !== 'Off' }),
     Status: { State: power === 'Off' ? 'Disabled' : 'Enabled', Health: 'OK', HealthRollup: 'OK' },
     ProcessorSummary: { Count: hardware.processors.length, Model: hardware.processors[0]?.model },
     MemorySummary: { TotalSystemMemoryGiB: hardware.memoryGiB },
@@ -121,6 +126,7 @@ function managers(bmc: BmcState, path: string, id: string | undefined, rest: rea
   if (rest.join('/') === 'EthernetInterfaces/1')
     return {
       '@odata.id': path,
+      '@odata.type': '#EthernetInterface.v1_12_2.EthernetInterface',
       Id: '1',
       Name: 'Manager Network',
       MACAddress: macAddress,
@@ -159,7 +165,9 @@ export const managerResetTypes: readonly string[] = ['GracefulRestart', 'ForceRe
 function chassis(bmc: BmcState, path: string, id: string | undefined, rest: readonly string[]): Resource | undefined {
   const { profile, machine, machines } = bmc;
   if (id === undefined) return collection(path, [profile.chassisId], 'Chassis');
-  if (id !== profile.chassisId || rest.length > 0) return undefined;
+  if (id !== profile.chassisId || rest.length > 2) return undefined;
+  if (rest[0] === 'Drives') return drivesOfChassis(bmc, path, rest[1]);
+  if (rest.length > 0) return undefined;
   return {
     '@odata.id': path,
     '@odata.type': '#Chassis.v1_25_0.Chassis',
@@ -171,6 +179,7 @@ function chassis(bmc: BmcState, path: string, id: string | undefined, rest: read
     SerialNumber: machine.hardware.serialNumber,
     PowerState: machine.power,
     Status: { State: 'Enabled', Health: 'OK' },
+    ...(profile.drivesUnderStorage || profile.simpleStorage ? {} : { Drives: at(`${path}/Drives`) }),
     Links: {
       ComputerSystems: machines.map(({ systemId }) => at(`${root}/Systems/${systemId}`)),
       ManagedBy: [at(`${root}/Managers/${profile.managerId}`)],

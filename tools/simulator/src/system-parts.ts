@@ -29,7 +29,7 @@ export function partOfSystem(
         { id, rest, name: 'BootOption', show: bootOptionResource },
       );
     case 'Storage':
-      return bmc.profile.simpleStorage ? undefined : storage(bmc.profile, hardware.disks, path, id, rest);
+      return bmc.profile.simpleStorage ? undefined : storage(bmc.profile, machine, path, id, rest);
     case 'SimpleStorage':
       return bmc.profile.simpleStorage ? simpleStorage(hardware.disks, path, id, rest) : undefined;
     case 'Bios':
@@ -86,6 +86,7 @@ export function bootOf(machine: Machine, { profile }: BmcState, path: string): R
           BootSourceOverrideMode: overrideMode,
           'BootSourceOverrideMode@Redfish.AllowableValues': ['UEFI', 'Legacy'],
         }),
+    UefiTargetBootSourceOverride: null,
     ...(profile.bootTargets.includes('UefiHttp') ? { HttpBootUri: override?.httpUri ?? null } : {}),
     BootOrder: bootOrder,
     BootOptions: at(`${path}/BootOptions`),
@@ -142,35 +143,66 @@ export function biosResetTask({ machines }: BmcState, path: string): Resource | 
 
 function storage(
   profile: VendorProfile,
-  disks: readonly Disk[],
+  machine: Machine,
   path: string,
   id: string | undefined,
   rest: readonly string[],
 ): Resource | undefined {
   const { storageId, mirrored } = profile;
+  const { disks } = machine.hardware;
   if (id === undefined) return collection(path, [storageId], 'Storage');
   if (id !== storageId) return undefined;
   const [kind, part, ...more] = rest;
-  if (kind === undefined) return storageResource(path, id, disks);
+  const driveAt = (disk: Disk) => driveLink(profile, machine, disk);
+  if (kind === undefined) return storageResource(path, id, disks.map(driveAt));
   if (more.length > 0) return undefined;
   if (kind === 'Volumes' && part === undefined) return collection(path, mirrored ? [volumeId] : [], 'Volume');
-  if (kind === 'Volumes') return mirrored && part === volumeId ? volumeResource(path, disks) : undefined;
+  if (kind === 'Volumes')
+    return mirrored && part === volumeId ? volumeResource(path, disks, disks.map(driveAt)) : undefined;
   const disk = disks.find((candidate) => candidate.id === part);
-  return kind === 'Drives' && disk !== undefined ? driveResource(path, disk) : undefined;
+  const isDrive = kind === 'Drives' && profile.drivesUnderStorage && disk !== undefined;
+  return isDrive ? driveResource(path, disk.id, disk) : undefined;
 }
 
-const storageResource = (path: string, id: string, disks: readonly Disk[]): Resource => ({
+/** Drives under the chassis; those of several systems of one chassis have the system in their Id. */
+export function drivesOfChassis(
+  { profile, machines }: BmcState,
+  path: string,
+  id: string | undefined,
+): Resource | undefined {
+  if (profile.drivesUnderStorage || profile.simpleStorage) return undefined;
+  const drives = machines.flatMap((machine) =>
+    machine.hardware.disks.map((disk) => ({ id: driveId(profile, machine, disk), disk })),
+  );
+  return list(path, drives, {
+    id,
+    rest: [],
+    name: 'Drive',
+    show: (at, drive) => driveResource(at, drive.id, drive.disk),
+  });
+}
+
+const driveId = ({ systemId }: VendorProfile, machine: Machine, { id }: Disk): string =>
+  machine.systemId === systemId ? id : `${machine.systemId}-${id}`;
+
+function driveLink(profile: VendorProfile, machine: Machine, disk: Disk): Resource {
+  return profile.drivesUnderStorage
+    ? at(`${root}/Systems/${machine.systemId}/Storage/${profile.storageId}/Drives/${disk.id}`)
+    : at(`${root}/Chassis/${profile.chassisId}/Drives/${driveId(profile, machine, disk)}`);
+}
+
+const storageResource = (path: string, id: string, drives: readonly Resource[]): Resource => ({
   '@odata.id': path,
   '@odata.type': '#Storage.v1_15_1.Storage',
   Id: id,
   Name: id,
   Status: { State: 'Enabled', Health: 'OK' },
-  'Drives@odata.count': disks.length,
-  Drives: disks.map((disk) => at(`${path}/Drives/${disk.id}`)),
+  'Drives@odata.count': drives.length,
+  Drives: drives,
   Volumes: at(`${path}/Volumes`),
 });
 
-const volumeResource = (path: string, disks: readonly Disk[]): Resource => ({
+const volumeResource = (path: string, disks: readonly Disk[], drives: readonly Resource[]): Resource => ({
   '@odata.id': path,
   '@odata.type': '#Volume.v1_9_0.Volume',
   Id: volumeId,
@@ -178,13 +210,13 @@ const volumeResource = (path: string, disks: readonly Disk[]): Resource => ({
   RAIDType: 'RAID1',
   CapacityBytes: disks[0]?.bytes,
   Status: { State: 'Enabled', Health: 'OK' },
-  Links: { Drives: disks.map((disk) => at(path.replace(/Volumes\/.*/, `Drives/${disk.id}`))) },
+  Links: { Drives: drives },
 });
 
-const driveResource = (path: string, disk: Disk): Resource => ({
+const driveResource = (path: string, id: string, disk: Disk): Resource => ({
   '@odata.id': path,
   '@odata.type': '#Drive.v1_18_0.Drive',
-  Id: disk.id,
+  Id: id,
   Name: disk.id,
   MediaType: disk.rotational ? 'HDD' : 'SSD',
   Protocol: 'NVMe',
@@ -237,12 +269,15 @@ const processorResource = (path: string, item: Processor): Resource => ({
   Status: { State: 'Enabled', Health: 'OK' },
 });
 
+const slotOf = ({ id }: Dimm): number => Number(/\d+$/.exec(id)?.[0] ?? 0);
+
 const memoryResource = (path: string, item: Dimm): Resource => ({
   '@odata.id': path,
   '@odata.type': '#Memory.v1_20_0.Memory',
   Id: item.id,
   Name: item.id,
-  DeviceLocator: item.id,
+  Location: { PartLocation: { ServiceLabel: item.id, LocationType: 'Slot', LocationOrdinalValue: slotOf(item) } },
+  MemoryLocation: { Socket: 0, MemoryController: 0, Channel: slotOf(item), Slot: 0 },
   CapacityMiB: item.sizeGiB * 1_024,
   MemoryDeviceType: 'DDR5',
   OperatingSpeedMhz: 4_800,

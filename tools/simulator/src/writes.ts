@@ -2,7 +2,7 @@ import { accountsPath, createAccount, patchAccount, removeAccount } from './acco
 import type { BmcState } from './bmc-state.ts';
 import { root, at } from './links.ts';
 import { bootOptions, type Machine } from './machine.ts';
-import { done, failure, member, missing, type Reply } from './replies.ts';
+import { done, failure, member, missing, rejectedLogin, type Reply } from './replies.ts';
 import { managerResetTypes, resourceAt, sessionResource } from './resources.ts';
 import { biosResetTaskAt } from './system-parts.ts';
 import { mediaAction } from './virtual-media.ts';
@@ -15,10 +15,13 @@ export interface Write {
   readonly client: string;
 }
 
-export function patch(bmc: BmcState, { path, body }: Write): Reply {
-  if (resourceAt(bmc, path) === undefined) return missing(path);
-  if (!isObject(body) || Object.keys(body).length === 0)
+/** Changes a resource that `methodsAt` lets be changed. */
+export function patch(bmc: BmcState, { path, body: sent }: Write): Reply {
+  if (!isObject(sent) || Object.keys(sent).length === 0)
     return failure(400, 'MalformedJSON', 'the body must be a JSON object with members');
+  const body = Object.fromEntries(Object.entries(sent).filter(([name]) => !name.startsWith('@odata.')));
+  if (Object.keys(body).length === 0)
+    return failure(400, 'NoOperation', 'the body has only annotations of OData, so that nothing changes');
   const [area, id, part, more, ...rest] = path.slice(root.length + 1).split('/');
   const machine = area === 'Systems' ? bmc.machines.find(({ systemId }) => systemId === id) : undefined;
   if (machine !== undefined && part === undefined) return patchSystem(bmc, machine, body);
@@ -26,7 +29,7 @@ export function patch(bmc: BmcState, { path, body }: Write): Reply {
   if (machine !== undefined && part === 'Bios' && more === 'Settings' && rest.length === 0)
     return patchBios(bmc, machine, body);
   if (area === 'AccountService' && id === 'Accounts' && part !== undefined) return patchAccount(bmc, part, body);
-  return failure(405, 'OperationNotAllowed', `${path} cannot be changed`);
+  return missing(path);
 }
 
 const readOnly = new Set([
@@ -61,11 +64,11 @@ function changeOfSystem(bmc: BmcState, machine: Machine, name: string, value: un
     return failure(400, 'PropertyNotWritable', 'boot settings are changed on the settings object of this system');
   if (name === 'Boot') return changeOfBoot(bmc, machine, value);
   if (name === 'AssetTag' && typeof value === 'string') return () => void (machine.assetTag = value);
-  if (name === 'LocationIndicatorActive' && led === name) {
+  if (name === 'LocationIndicatorActive' && led !== 'IndicatorLED') {
     if (typeof value !== 'boolean') return failure(400, 'PropertyValueTypeError', `${name} must be true or false`);
     return () => void (machine.led = value ? 'Lit' : 'Off');
   }
-  if (name === 'IndicatorLED' && led === name) {
+  if (name === 'IndicatorLED' && led !== 'LocationIndicatorActive') {
     if (value !== 'Lit' && value !== 'Blinking' && value !== 'Off')
       return failure(400, 'PropertyValueNotInList', `${name} must be Lit, Blinking or Off`);
     return () => void (machine.led = value);
@@ -89,6 +92,7 @@ const bootProperties = new Set([
   'BootSourceOverrideTarget',
   'BootSourceOverrideMode',
   'HttpBootUri',
+  'UefiTargetBootSourceOverride',
   'BootOrder',
 ]);
 
@@ -102,7 +106,9 @@ function changeOfBoot(bmc: BmcState, machine: Machine, boot: unknown): Reply | (
     BootSourceOverrideEnabled: enabled,
     BootSourceOverrideMode: mode,
     BootOrder: order,
+    UefiTargetBootSourceOverride: device = null,
   } = boot;
+  if (device !== null) return notInList('UefiTargetBootSourceOverride', device);
   if (mode !== undefined && profile.bootMode === undefined)
     return failure(400, 'PropertyUnknown', 'BootSourceOverrideMode is not a property of this board');
   if (mode !== undefined && mode !== 'UEFI' && mode !== 'Legacy') return notInList('BootSourceOverrideMode', mode);
@@ -166,9 +172,7 @@ export function post(bmc: BmcState, write: Write): Reply | Promise<Reply> {
   if (path === `${root}/EventService/Subscriptions`) return subscribe(bmc, body);
   const mediaReply = mediaAction(bmc.machines, path, body);
   if (mediaReply !== undefined) return mediaReply;
-  return resourceAt(bmc, path) === undefined
-    ? missing(path)
-    : failure(405, 'OperationNotAllowed', `nothing can be posted to ${path}`);
+  return missing(path);
 }
 
 function resetSystem(bmc: BmcState, machine: Machine, type: unknown, path: string): Reply {
@@ -233,6 +237,10 @@ function subscribe(bmc: BmcState, body: unknown): Reply {
     return failure(400, 'PropertyMissing', 'Destination is missing');
   const rejected = bmc.profile.rejectedInSubscription.find((name) => name in body);
   if (rejected !== undefined) return failure(400, 'PropertyUnknown', `${rejected} is not a property of a subscription`);
+  if (body.Protocol !== 'Redfish')
+    return body.Protocol === undefined
+      ? failure(400, 'PropertyMissing', 'Protocol is missing')
+      : notInList('Protocol', body.Protocol);
   const existing = [...bmc.subscriptions.values()].some(
     (other) => other.Destination === body.Destination && other.Context === body.Context,
   );
@@ -253,7 +261,7 @@ export function logIn(bmc: BmcState, { body, client }: Write): Reply {
   if (!bmc.sessionsOffered) return missing(`${root}/SessionService/Sessions`);
   const account = bmc.access.authenticate(member(body, 'UserName'), member(body, 'Password'));
   if (account === undefined)
-    return failure(401, 'ResourceAtUriUnauthorized', 'user name or password is wrong, or the account is locked');
+    return rejectedLogin('ResourceAtUriUnauthorized', 'user name or password is wrong, or the account is locked');
   const opened = bmc.access.openSession(account.username, client);
   if (opened === undefined)
     return failure(503, 'SessionLimitExceeded', 'the maximum number of user sessions is reached');
@@ -266,14 +274,12 @@ export function logIn(bmc: BmcState, { body, client }: Write): Reply {
   };
 }
 
+/** Deletes a resource that `methodsAt` lets be deleted. */
 export function remove(bmc: BmcState, { path }: Write): Reply {
-  const [area, kind, id = '', ...rest] = path.slice(root.length + 1).split('/');
-  if (resourceAt(bmc, path) === undefined) return missing(path);
-  if (rest.length > 0 || id === '') return failure(405, 'OperationNotAllowed', `${path} cannot be deleted`);
-  if (area === 'SessionService' && kind === 'Sessions') bmc.access.closeSession(id);
-  else if (area === 'EventService' && kind === 'Subscriptions') bmc.subscriptions.delete(id);
-  else if (area === 'AccountService' && kind === 'Accounts') return removeAccount(bmc, id);
-  else return failure(405, 'OperationNotAllowed', `${path} cannot be deleted`);
+  const [, kind, id = ''] = path.slice(root.length + 1).split('/');
+  if (kind === 'Accounts') return removeAccount(bmc, id);
+  if (kind === 'Sessions') bmc.access.closeSession(id);
+  else bmc.subscriptions.delete(id);
   return { status: 204 };
 }
 
