@@ -43,6 +43,8 @@ const methods: Readonly<Record<string, ResetMethod>> = {
   [operations.gracefulRestartBmc]: 'Redfish',
   [operations.forceSshResetBmc]: 'SSH',
 };
+/** What a BMC does on request. */
+export const bmcOperations: readonly string[] = Object.keys(methods);
 const ignoredOperations: ReadonlySet<string> = new Set([...ignoringOperations, operations.ignoreChild]);
 
 export function operationOf({ metadata }: BMC): BmcOperation | undefined {
