@@ -210,10 +210,10 @@ export class Authentication {
     this.#verifiedCredentials = undefined;
     const { origin } = this.#options;
     this.#auth = undefined;
-    const remedy = status === 403 ? ', or give the user the right to log in' : '';
+    const detail = [status, messageIds[0], ...(status === 403 ? ['no right to log in'] : [])];
     this.#rejection = new RedfishError({
       code: 'AuthenticationFailed',
-      message: `${origin} rejected user "${this.#credentials.username}" with ${status}${messageIds.length > 0 ? ` (${messageIds.join(', ')})` : ''}; correct the credentials${remedy}. User and password are not sent again until they change, so that the account is not locked`,
+      message: `${origin} rejected user "${this.#credentials.username}" (${detail.filter((part) => part !== undefined).join(', ')})`,
       status,
       messageIds,
     });

@@ -15,8 +15,9 @@ export class UnknownMachines {
 
   /** A hint for a boot whose script is overdue; empty if there was no such request since. */
   hint(since: number): string {
-    const uuids = [...this.#lastSeen].flatMap(([uuid, at]) => (at >= since ? [uuid] : []));
-    if (uuids.length === 0) return '';
-    return `; meanwhile a script was asked for by system UUID ${uuids.join(', ')}, which no Server has: if that is this machine, its BMC tells another UUID than its firmware`;
+    const [first, ...others] = [...this.#lastSeen].flatMap(([uuid, at]) => (at >= since ? [uuid] : [])).toReversed();
+    if (first === undefined) return '';
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    return `; unknown UUID ${first}${more} asked, too`;
   }
 }
