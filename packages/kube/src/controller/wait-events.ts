@@ -16,9 +16,14 @@ export class WaitEvents {
 
   /** The milliseconds until the wait is due for its event: 0 now, and only once; Infinity for never. */
   dueInMs(key: string, reason: string, entry: Weighted, now: number): number {
+    const delayMs = eventDelayOf(entry);
+    if (delayMs === Infinity) {
+      this.#waits.delete(key);
+      return Infinity;
+    }
     const before = this.#waits.get(key);
     const wait = before?.reason === reason ? before : { reason, since: now, isRecorded: false };
-    const dueInMs = wait.isRecorded ? Infinity : Math.max(0, wait.since + eventDelayOf(entry) - now);
+    const dueInMs = wait.isRecorded ? Infinity : Math.max(0, wait.since + delayMs - now);
     this.#waits.set(key, dueInMs === 0 ? { ...wait, isRecorded: true } : wait);
     return dueInMs;
   }
