@@ -48,9 +48,13 @@ test("a boot service without access to tenants' Secrets names the missing role, 
     spec: { power: 'On', image: 'registry.test/os:1', ignitionSecretRef: { name: 'first-boot' } },
   });
   await testenv.server(node).hasReason('BootConfigurationFailed');
+  const tenantsBoot = testenv.boots.found('boot of the tenant', () =>
+    testenv.boots.get({ namespace: 'tenant', name: 'with-ignition' }),
+  );
+  await tenantsBoot.hasReason('PreparationFailed');
   assert.match(
-    testenv.server(node).condition('Ready')?.message ?? '',
-    /bind the ClusterRole metal-operator-ignition-reader there/,
+    tenantsBoot.condition('Ready')?.message ?? '',
+    /^IgnitionForbidden: .* bind ClusterRole metal-operator-ignition-reader to the boot service/,
   );
   await testenv.client.delete(ServerClaim, { namespace: 'tenant', name: 'with-ignition' });
   await testenv.server(node).hasReason('Available');

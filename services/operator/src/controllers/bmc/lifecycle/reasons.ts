@@ -125,7 +125,7 @@ const failureReasons = {
   },
   TimedOut: {
     meaning: 'The BMC did not answer in time.',
-    remedy: retriedRemedy,
+    remedy: 'Check its load and the network; raise --bmc-call-timeout if it is only slow.',
     weight: 'failed',
     actor: 'person',
     command: 'kubectl describe bmc {name}',
