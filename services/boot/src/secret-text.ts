@@ -46,7 +46,7 @@ async function findSecret(
     if (!(error instanceof KubeError) || error.code !== 'Forbidden') throw error;
     throw new BootError(
       `${purpose}Forbidden`,
-      `Secret "${name}" of ${field} may not be read; bind ClusterRole metal-operator-ignition-reader to the boot service in namespace "${namespace ?? ''}"`,
+      `Secret "${name}" of ${field} may not be read; bind ClusterRole metal-operator-ignition-reader in namespace "${namespace ?? ''}"`,
       error,
     );
   }

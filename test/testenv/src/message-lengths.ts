@@ -31,12 +31,12 @@ export class MessageLengths {
     cache.onChange(({ after }) => after !== undefined && this.#check(after));
   }
 
-  /** Throws if there were any. */
+  /** Throws if there were any, and prints them: the error of a story that fails otherwise hides this one. */
   verify(): void {
     if (this.#tooLong.size === 0) return;
-    throw new Error(
-      `messages of more than ${longestMessage} characters without names and numbers:\n${[...this.#tooLong.values()].join('\n')}`,
-    );
+    const text = `messages of more than ${longestMessage} characters without names and numbers:\n${[...this.#tooLong.values()].join('\n')}`;
+    process.stderr.write(`${text}\n`);
+    throw new Error(text);
   }
 
   #check(object: KubeObject): void {
