@@ -36,7 +36,8 @@ const kept = [...refusing, 'default', 'x-kubernetes-map-type', 'x-kubernetes-int
 const addedColumns: Readonly<Record<string, readonly string[]>> = {
   Endpoint: ['Ready', 'Reason', 'Message'],
   BMC: ['Reason', 'Message'],
-  Server: ['Reason', 'Message'],
+  BMCUser: ['Ready', 'Reason', 'Message'],
+  Server: ['Reason', 'Claim', 'Message'],
   ServerClaim: ['Reason', 'Message'],
   ServerBootConfiguration: ['Reason', 'Message'],
 };

@@ -11,6 +11,7 @@ import { installKinds } from '@metal/kube/client/install-kinds.ts';
 import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import { runManager } from '@metal/kube/controller/manager.ts';
 import { openCluster } from '@metal/testenv/cluster.ts';
+import { eventAbout } from '@metal/testenv/event-about.ts';
 import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { Cache } from '@metal/kube/cache/store.ts';
@@ -102,7 +103,13 @@ const lampController = phaseController({
   }),
   table,
   reasons: {
-    NotWanted: { meaning: 'Nobody wants light.', remedy: 'Set spec.lit to have it.', weight: 'ok', actor: 'operator' },
+    NotWanted: {
+      meaning: 'Nobody wants light.',
+      remedy: 'Set spec.lit to have it.',
+      weight: 'needsPerson',
+      actor: 'person',
+      command: 'kubectl edit lamp {name}',
+    },
   },
   finalizer,
   deletion: ({ plugged }) => (plugged ? act('unplug', 'LampRemoved') : rest),
@@ -246,6 +253,17 @@ test('a controller finds its objects, acts, reports and rests', async () => {
     events.map(({ reason, type, note }) => `${type} ${reason} ${note}`),
     ['Normal SwitchedOn Dark → Bright'],
   );
+});
+
+test('a wait that lasts has an event, and a failed reconcile has a Warning', async () => {
+  await using fixture = await openFixture({ speed: 100 });
+  const { client } = fixture;
+  const waiting = await client.create(Lamp, { metadata: { name: 'porch' }, spec: { lit: false } });
+  const { type, note, action } = await eventAbout(client, waiting, 'NotWanted');
+  assert.deepEqual([type, note, action], ['Warning', 'Nobody wants light.', 'Dark']);
+  const failing = await client.create(Lamp, { metadata: { name: 'stairs' }, spec: { lit: true, fuse: 'blown' } });
+  const failure = await eventAbout(client, failing, 'FuseBlown');
+  assert.deepEqual([failure.type, failure.note], ['Warning', 'the fuse is blown; replace it']);
 });
 
 test('status fields of a retired field manager are taken over, logged once, and its entry is removed', async () => {

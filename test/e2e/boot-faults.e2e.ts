@@ -26,7 +26,7 @@ test('a missing boot service at kernel download and a missing registry are repor
   await testenv.plugIn(node);
   await kernelRequested;
   await testenv.bootOf(node).hasReason('KernelOverdue');
-  const message = /kernel did not come within 10 s; it fetched its boot script at .*, nothing since/;
+  const message = /kernel did not come within 10 s; it fetched its boot script at /;
   const { metadata } = await testenv.server(node).hasMessage(message);
   await testenv.hasEvent(metadata.name, 'KernelOverdue');
   await node.serial.waitForLine(/Could not boot .*, trying again/, timeoutSignal());

@@ -196,7 +196,7 @@ const invalidImages: [string, () => Promise<unknown>, () => string, RegExp][] = 
     'is in a registry that is not allowed',
     async () => {},
     () => 'ghcr.io/org/os:1',
-    /^RegistryNotAllowed: .*lies in registry ghcr\.io; --allowed-registries names 127/,
+    /^RegistryNotAllowed: .*lies in registry ghcr\.io; expected one that --allowed-registries names$/,
   ],
   [
     'is a short name of a registry that is not allowed',
@@ -459,7 +459,7 @@ test('a powered-on machine without a request is reported with the unknown machin
   const late = await fixture.until(fixture.bootConfigurations, `${namespace}/silent`, isOverdue);
   const { note } = await eventAbout(fixture.client, late);
   assert.match(note, /script did not come within 15 s; the server was powered on at/);
-  assert.ok(note.includes(`by system UUID ${unrelated}, which no Server has`), note);
+  assert.ok(note.endsWith(`; unknown UUID ${unrelated} asked, too`), note);
 });
 
 test('no boot step is overdue on a machine that has run since before its boot was created', async () => {

@@ -15,7 +15,7 @@ test('an unknown MAC prefix is reported on the Endpoint', async () => {
   const endpoint = await testenv.endpoint(node).hasReason('UnknownMACPrefix');
   assert.match(
     endpoint.status?.conditions?.[0]?.message ?? '',
-    new RegExp(`${node.bmc.macAddress} matches none of the 0 prefixes`),
+    new RegExp(`${node.bmc.macAddress} matches none of 0 MAC prefixes`),
   );
   assert.equal(testenv.bmc(node).now, undefined);
 });
@@ -47,9 +47,7 @@ test('a password corrected on the BMC is tried once for each change of the BMCSe
   await using testenv = await startTestenv({ speed: 100 });
   const node = await testenv.fleet.add({ vendor: 'lenovo', password: 'another-one' });
   await testenv.plugIn(node);
-  const { status } = await testenv
-    .bmc(node)
-    .hasMessage(/put right at the BMC, annotate the BMCSecret to have it tried/);
+  const { status } = await testenv.bmc(node).hasMessage(/and annotate it \(tried-again=<time>\)/);
   const retry = (value: string) => testenv.secrets.annotate(node.name, value);
 
   await retry('now');
@@ -71,9 +69,7 @@ test('an account that gains the login privilege is tried when its BMCSecret is a
   await testenv.plugIn(node);
   const bmc = await testenv
     .bmc(node)
-    .hasMessage(
-      /with 403 .*, or give the user the right to log in.* rights were put right at the BMC, annotate the BMCSecret to have it tried/,
-    );
+    .hasMessage(/\(403.*, no right to log in\); correct its BMCSecret, or the account/);
   assert.equal(bmc.status?.rejectedLogin?.address, node.bmc.url);
   const countLoginRequests = () =>
     node.bmc.requests.filter(({ path }) => path.endsWith('/SessionService/Sessions')).length;
@@ -116,7 +112,7 @@ test('a password corrected on an inline BMC is tried once for each change of the
   const { status } = await testenv
     .server(node)
     .until('is rejected', (server) => server.status?.rejectedLogin !== undefined);
-  await testenv.server(node).hasMessage(/put right at the BMC, annotate the BMCSecret to have it tried/);
+  await testenv.server(node).hasMessage(/and annotate it \(tried-again=<time>\)/);
   const retry = (value: string) => testenv.secrets.annotate(metadata.name, value);
 
   await retry('now');
@@ -182,6 +178,8 @@ test('an unreachable BMC is retried, and its server comes up after the BMC recov
   await testenv.plugIn(node);
   const bmc = await testenv.bmc(node).hasReason('Unreachable');
   assert.equal(bmc.status?.state, 'Pending');
+  const { type } = await testenv.hasEvent(node.name, 'Unreachable');
+  assert.equal(type, 'Warning');
   await node.bmc.heal();
   await testenv.server(node).hasReason('Available');
 });

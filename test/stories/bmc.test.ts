@@ -82,7 +82,10 @@ test('an operation that the BMC does not support is removed with a warning, and 
   assert.deepEqual([node.bmc.resets, node.powerLog], [[], powerBefore]);
   const warning = await testenv.hasEvent(node.name, 'UnsupportedOperation');
   assert.equal(warning.regarding.kind, 'BMC');
-  assert.equal(warning.note, 'Unsupported operation annotation "graceful-restart-server"');
+  assert.equal(
+    warning.note,
+    'Unsupported operation annotation "graceful-restart-server"; a BMC knows graceful-restart-bmc, force-ssh-reset-bmc',
+  );
   assert.equal(warning.type, 'Warning');
 });
 
@@ -124,7 +127,7 @@ test('a BMC whose Redfish service only answers 503 is reset over SSH, once', asy
     /^True UserRequested/,
     'the condition stays True while the BMC is unreachable',
   );
-  assert.match(conditionText(unreachable, 'Ready'), /^False WaitingForReset: .*last seen: BMC service unavailable/);
+  assert.match(conditionText(unreachable, 'Ready'), /^False WaitingForReset: .*last seen: ConnectionFailed/);
   assert.deepEqual(node.bmc.shell.commands, ['racreset']);
   assert.equal(node.bmc.shell.logins, 1);
   assert.equal(unreachable.status?.lastResetTime, unreachable.status?.reset?.sentAt);

@@ -51,7 +51,8 @@ test('a BMC without a network boot target is not powered on, and both boot metho
   await testenv.plugIn(node);
   const server = await testenv.server(node).hasReason('BootConfigurationFailed');
   const ready = server.status?.conditions?.find(({ type }) => type === 'Ready');
-  assert.match(ready?.message ?? '', /NoBootMethod: .*UefiHttp: the server does not offer it/);
+  assert.match(ready?.message ?? '', /cannot be booted \(NoBootMethod\); its condition Ready has the cause/);
+  await testenv.bootOf(node).hasMessage(/NoBootMethod: .*UefiHttp: the server does not offer it/);
   assert.deepEqual(node.powerLog, []);
 });
 

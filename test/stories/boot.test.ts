@@ -722,7 +722,7 @@ test('a missing image is an Error that names the attempted location, until it is
   assert.deepEqual([failedCondition?.status, failedCondition?.reason], ['False', 'ValidationFailed']);
   assert.match(
     failedCondition?.message ?? '',
-    /ghcr\.io\/Org\/os:1" is not understood; .*registry\.example\/org\/os:1/,
+    /ghcr\.io\/Org\/os:1" is not understood; expected a name of --boot-images, an OCI reference/,
   );
   assert.match((await eventAbout(fixture.client, failed)).note, /is not understood/);
   await fixture.client.mergePatch(

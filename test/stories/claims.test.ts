@@ -51,6 +51,8 @@ test('a tolerated taint does not exclude a server', async () => {
   });
   await tolerant.reaches('Bound');
   assert.equal(strict.phase, 'Unbound');
+  const { type } = await testenv.hasEvent('claim-1', 'NoServerMatches', 'looked at 1 server');
+  assert.equal(type, 'Warning', 'the wait lasts');
 });
 
 test('a claim recreated under the same name does not inherit the running machine', async () => {

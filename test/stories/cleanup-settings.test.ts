@@ -132,12 +132,16 @@ test('an override left by a claim is cleared without any policy, and no other wr
 
 const failingResets: [title: string, fault: (node: Node) => void, message: RegExp, flags?: string[]][] = [
   ['that the BIOS does not offer', ({ bmc }) => bmc.set({ lacksBiosReset: true }), /offers no reset of its BIOS/],
-  ['that never takes effect', ({ bmc }) => bmc.set({ biosResetStuck: true }), /the reset is still pending/],
+  [
+    'that never takes effect',
+    ({ bmc }) => bmc.set({ biosResetStuck: true }),
+    /BIOS reset was accepted and is still pending/,
+  ],
   ['answered with 500', ({ bmc }) => bmc.answer(500, { path: resetBios }), /could not be reset within/],
   [
     'of a boot order that the BMC ignores',
     ({ bmc }) => bmc.set({ ignoresBootOrder: true }),
-    /does not show it/,
+    /boot order was accepted and not shown/,
     // Long enough to request the order and to read it back.
     [restoresBootOrder, '--cleanup-timeout=3m'],
   ],

@@ -54,6 +54,34 @@ test('kubectl get shows for every kind what an object waits for', async () => {
   assert.deepEqual([boot?.STATE, boot?.REASON], ['Pending', 'WaitingForBootService']);
 });
 
+const mostColumns = 180;
+
+test('kubectl get servers shows the claim within 180 columns, and a rejected boot configuration shows why', async () => {
+  await using testenv = await startTestenv();
+  const nodes = await testenv.addNodes({ dell: 2 });
+  await testenv.plugIn(...nodes);
+  for (const node of nodes) await testenv.server(node).hasReason('Available');
+  const [served, failed] = nodes;
+  assert.ok(served && failed);
+  await testenv.claim({ image: 'registry.test/os:1', on: served, name: 'build-agent-17' });
+  await testenv.server(served).hasReason('ClaimServed');
+  await testenv.claim({ image: 'registry.test/unknown:1', on: failed });
+  await testenv.server(failed).hasReason('BootConfigurationFailed');
+  await testenv.boots.named('claim-2').hasReason('PreparationFailed');
+
+  const servers = await kubectl(testenv.kubeconfigPath, ['get', 'servers']);
+  assert.deepEqual(
+    tableOf(servers).map(({ REASON, CLAIM }) => `${REASON} ${CLAIM}`),
+    ['ClaimServed default/build-agent-17', 'BootConfigurationFailed default/claim-2'],
+  );
+  const widths = servers.split('\n').map((line) => line.trimEnd().length);
+  assert.ok(Math.max(...widths) <= mostColumns, `${Math.max(...widths)} columns:\n${servers}`);
+  const boots = await kubectl(testenv.kubeconfigPath, ['get', 'sbc', '-n', 'default', 'claim-2', '-o', 'wide']);
+  const [boot] = tableOf(boots);
+  assert.deepEqual([boot?.STATE, boot?.REASON], ['Error', 'PreparationFailed']);
+  assert.match(boot?.MESSAGE ?? '', /^RegistryNotAllowed: image "registry\.test\/unknown:1"/);
+});
+
 async function kubectl(kubeconfigPath: string, args: readonly string[]): Promise<string> {
   const { kubectl: program } = await findBinaries();
   return (await run(program, [`--kubeconfig=${kubeconfigPath}`, ...args])).stdout;

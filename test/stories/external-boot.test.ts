@@ -80,9 +80,14 @@ test('the error of an external boot operator is reported on the server', async (
   const server = await testenv.server(node).hasReason('BootConfigurationFailed');
   assert.match(
     server.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
-    /the image has no kernel/,
+    /^ServerBootConfiguration \S+ cannot be booted; its condition Ready has the cause/,
   );
   assert.equal(node.power, 'Off');
+  await testenv
+    .bootOf(node)
+    .until('shows the cause', ({ status }) =>
+      (status?.conditions ?? []).some(({ type, message }) => type === 'Ready' && message === 'the image has no kernel'),
+    );
 });
 
 const isTrue = (conditions: readonly Condition[] = [], type: string): boolean =>

@@ -31,6 +31,11 @@ test('a new server is discovered, claimed, booted and returned', async () => {
   );
   assert.deepEqual(node.bootLog, ['network: probe', 'probe: reported']);
   assert.deepEqual(statesOf(server).slice(-2), ['Discovery', 'Available']);
+  assert.deepEqual(
+    [...testenv.events.all()].map(({ reason }) => reason),
+    [],
+    'a bring-up without a failure costs no event',
+  );
 
   const claim = await testenv.claim({ image: 'registry.test/os:1', on: node });
   await claim.reaches('Bound');

@@ -51,7 +51,7 @@ test('a device behind many unresponsive ones reports OthersFirst, and later beco
   const startedAt = testenv.clock.now();
   await testenv.startOperator();
   const { status } = await testenv.endpoint(last).hasReason('OthersFirst');
-  assert.match(status?.conditions?.[0]?.message ?? '', /it begins by itself/);
+  assert.match(status?.conditions?.[0]?.message ?? '', /became known earlier/);
   await testenv.secrets.named(last.name).exists();
   const waitedMs = testenv.clock.now() - startedAt;
   assert.ok(

@@ -49,7 +49,7 @@ test('a BMC with more systems than --max-systems-per-bmc gets no Server and repo
   await testenv.bmc(node).hasReason('TooManySystems');
   assert.match(
     testenv.bmc(node).condition('SystemsAccepted')?.message ?? '',
-    /^it reports 1 systems, at most 0 per BMC/,
+    /^it reports 1 systems, and at most 0 are expected/,
   );
   const { type } = await testenv.hasEvent(node.name, 'TooManySystems', 'raise --max-systems-per-bmc');
   assert.equal(type, 'Warning');

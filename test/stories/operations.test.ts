@@ -22,7 +22,7 @@ async function availableNode(testenv: Testenv): Promise<{ node: Node; server: Se
 const summaryOf = ({ type, reason, action, note, reportingController }: Event) =>
   [type, reason, action, note, reportingController] as const;
 
-test('a free server is parked and unparked with an event for each step', async () => {
+test('a free server is parked and unparked with one event each', async () => {
   await using testenv = await startTestenv();
   const { node, server } = await availableNode(testenv);
   await testenv.servers.requestOperation(server, 'park');
@@ -36,16 +36,11 @@ test('a free server is parked and unparked with an event for each step', async (
     'Parked Server, powered off',
     'server-controller',
   ]);
+  assert.deepEqual(testenv.events.by('about', `${server.metadata.name}/ParkRequested`), [], 'one event is enough');
 
   await testenv.servers.requestOperation(server, 'unpark');
   await testenv.server(node).hasReason('Available');
   assert.equal(testenv.server(node).now?.metadata.annotations?.[parkedAnnotation], undefined);
-  assert.deepEqual(summaryOf(await testenv.hasEvent(server, 'Unparking')).slice(0, 4), [
-    'Normal',
-    'Unparking',
-    'Unpark',
-    'Unpark requested, releasing server',
-  ]);
   assert.deepEqual(summaryOf(await testenv.hasEvent(server, 'Resumed')).slice(0, 4), [
     'Normal',
     'Resumed',
@@ -150,7 +145,8 @@ test('a parked server can be deleted', async () => {
   await testenv.servers.requestOperation(server, 'park');
   await testenv.server(node).reaches('Parked');
   await testenv.client.delete(Server, server.metadata);
-  await testenv.hasEvent(server, 'ServerDeleted');
+  const { type } = await testenv.hasEvent(server, 'ServerDeleted');
+  assert.equal(type, 'Normal', 'nobody held it');
 });
 
 test('a machine is reset once per operation request', async () => {
@@ -200,7 +196,10 @@ test('an unknown operation is dropped with an event that names it', async () => 
       .until('is unmarked', ({ metadata }) => metadata.annotations?.[operationAnnotation] === undefined);
   }
   const event = await testenv.hasEvent(server, 'UnsupportedOperation', '"fly"');
-  assert.equal(event.note, 'Unsupported operation annotation "fly"');
+  assert.match(
+    event.note,
+    /^Unsupported operation annotation "fly"; a Server knows park, unpark, retry, rediscover, graceful-restart-server, /,
+  );
   assert.deepEqual(node.powerLog, ['On', 'Off'], 'nothing was done to the machine');
 });
 
@@ -298,6 +297,7 @@ test('a deleted server loses its settings and its claim, and an event lists what
   await testenv.server(node).hasReason('ClaimServed');
   await testenv.client.delete(Server, server.metadata);
   const deletionEvent = await testenv.hasEvent(server, 'ServerDeleted');
+  assert.equal(deletionEvent.type, 'Warning');
   assert.match(deletionEvent.note, /left as it is: power On, .* claim default\/claim-1 loses it/);
   await claim.hasReason('ServerLost');
   assert.equal(claim.phase, 'Lost');

@@ -48,9 +48,13 @@ test("a boot service without access to tenants' Secrets names the missing role, 
     spec: { power: 'On', image: 'registry.test/os:1', ignitionSecretRef: { name: 'first-boot' } },
   });
   await testenv.server(node).hasReason('BootConfigurationFailed');
+  const bootOf = (name: string) =>
+    testenv.boots.found(`boot of ${name}`, () => testenv.boots.get({ namespace: 'tenant', name }));
+  const tenantsBoot = bootOf('with-ignition');
+  await tenantsBoot.hasReason('PreparationFailed');
   assert.match(
-    testenv.server(node).condition('Ready')?.message ?? '',
-    /bind the ClusterRole metal-operator-ignition-reader there/,
+    tenantsBoot.condition('Ready')?.message ?? '',
+    /^IgnitionForbidden: .* bind ClusterRole metal-operator-ignition-reader in namespace "tenant"$/,
   );
   await testenv.client.delete(ServerClaim, { namespace: 'tenant', name: 'with-ignition' });
   await testenv.server(node).hasReason('Available');
@@ -62,9 +66,8 @@ test("a boot service without access to tenants' Secrets names the missing role, 
   });
   await testenv.client.create(ServerClaim, { metadata, spec: { power: 'On', image: 'registry.test/os:1' } });
   await testenv.server(node).hasReason('BootConfigurationFailed');
-  assert.match(
-    testenv.server(node).condition('Ready')?.message ?? '',
-    /ScriptForbidden: .*bind the ClusterRole metal-operator-ignition-reader there/,
+  await bootOf('with-script').hasMessage(
+    /^ScriptForbidden: .*bind ClusterRole metal-operator-ignition-reader in namespace "tenant"$/,
   );
   await testenv.client.delete(ServerClaim, metadata);
   await testenv.server(node).hasReason('Available');

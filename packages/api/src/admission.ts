@@ -1,10 +1,20 @@
 import type { AdmissionRule } from '@metal/kube/kinds/admission.ts';
+import type { DefinedKind } from '@metal/kube/kinds/define-kind.ts';
+import { BIOSSettingsSet } from './v1alpha1/bios-settings-set.ts';
+import { BIOSSettings } from './v1alpha1/bios-settings.ts';
+import { BIOSVersionSet } from './v1alpha1/bios-version-set.ts';
+import { BIOSVersion } from './v1alpha1/bios-version.ts';
 import { BMC } from './v1alpha1/bmc.ts';
 import { BMCSecret } from './v1alpha1/bmc-secret.ts';
+import { BMCSettingsSet } from './v1alpha1/bmc-settings-set.ts';
+import { BMCSettings } from './v1alpha1/bmc-settings.ts';
+import { BMCVersionSet } from './v1alpha1/bmc-version-set.ts';
+import { BMCVersion } from './v1alpha1/bmc-version.ts';
 import { Endpoint } from './v1alpha1/endpoint.ts';
 import { MACAddressIndex } from './v1alpha1/mac-address-index.ts';
-import { Server } from './v1alpha1/server.ts';
 import { ServerClaim } from './v1alpha1/server-claim.ts';
+import { ServerMaintenance } from './v1alpha1/server-maintenance.ts';
+import { Server } from './v1alpha1/server.ts';
 import { operationAnnotation, operations } from './wire/contract.ts';
 
 /** In the notation of the index: twelve upper-case hex digits. Empty if no address is set. */
@@ -21,6 +31,29 @@ const protocols = `['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch']`;
 const protocolHint = (protocol: string) => ({
   holds: `${protocol}.name in ${protocols} && ${protocol}.port > 0 && ${protocol}.port < 65536`,
   message: `'protocol "' + ${protocol}.name + '" on port ' + string(${protocol}.port) + ' is not supported: expected protocol Redfish and a port from 1 to 65535'`,
+});
+
+/** Kinds that no controller works on yet, each with what works without one. A kind leaves the table with its controller. */
+const unserved: readonly (readonly [kind: DefinedKind, instead?: string])[] = [
+  [ServerMaintenance, 'it has an effect only while spec.serverMaintenanceRef of a Server names it'],
+  [BIOSSettings],
+  [BIOSSettingsSet],
+  [BIOSVersion],
+  [BIOSVersionSet],
+  [BMCSettings],
+  [BMCSettingsSet],
+  [BMCVersion],
+  [BMCVersionSet],
+];
+
+/** The object is stored for a release that has the controller. */
+const unservedAdvice = (kind: DefinedKind, instead = 'the object is stored, and nothing happens'): AdmissionRule => ({
+  name: `metal-operator-${kind.singular}-unserved`,
+  kind,
+  operations: ['CREATE', 'UPDATE'],
+  action: 'Warn',
+  when: specChanges,
+  checks: [{ holds: 'false', message: `'no controller of this release works on ${kind.kind}: ${instead}'` }],
 });
 
 /** Checks of the API server beyond the schemas of the kinds: rejections first, then warnings. */
@@ -116,4 +149,5 @@ export const admissionRules: readonly AdmissionRule[] = [
       },
     ],
   },
+  ...unserved.map(([kind, instead]) => unservedAdvice(kind, instead)),
 ];

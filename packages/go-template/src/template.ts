@@ -107,7 +107,7 @@ function step(value: Value, member: string, path: string): Value {
       `${path} ${value === undefined || value === null ? 'is not set' : 'has no members'}, so it has no ${member}`,
     );
   if (Object.hasOwn(value, member)) return memberOf(value, member);
-  throw new TypeError(`there is no ${member}; there are ${Object.keys(value).join(', ') || 'none at all'}`);
+  throw new TypeError(`there is no ${member}; there are ${listOf(Object.keys(value))}`);
 }
 
 function inside<T>({ line, body }: { line: number; body: string }, work: () => T): T {
@@ -140,3 +140,10 @@ const namesInPipeline = (pipeline: Pipeline, dotIsData: boolean): string[] =>
       return isOfData && name !== undefined ? [name] : [];
     }),
   );
+
+const mostListed = 5;
+
+function listOf(names: readonly string[]): string {
+  if (names.length <= mostListed) return names.join(', ') || 'none at all';
+  return `${names.slice(0, mostListed).join(', ')} and ${names.length - mostListed} more`;
+}

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { plainAddress } from './client-of.ts';
 import type { HttpError } from './http-error.ts';
 
 /** A request that ended in an error. */
@@ -62,7 +63,7 @@ export function logRejection({ error, httpError, request }: Rejection, options: 
   const { log, isFailure = httpError.status >= 500, code } = options;
   const { status, message: reason } = httpError;
   const route = request.routeOptions.url;
-  const fields = { status, ...(code === undefined ? {} : { code }), route, client: request.ip, reason };
+  const fields = { status, ...(code === undefined ? {} : { code }), route, client: plainAddress(request.ip), reason };
   if (isFailure) log.error({ ...fields, err: error }, 'request failed');
   else log.warn(fields, 'request refused');
 }

@@ -8,7 +8,7 @@ export const redfishErrorCatalogue = {
     meaning:
       'The BMC rejects the login of the user with this password. User name and password are not sent again until they change, so that the account is not locked.',
     remedy:
-      'Correct the BMCSecret; the new password is tried at once. If you corrected password or rights at the BMC instead, annotate the BMCSecret to have it tried.',
+      'Correct the BMCSecret; the new password is tried at once. If you corrected password or rights at the BMC instead, annotate the BMCSecret (tried-again=<time>) to have it tried.',
   },
   Forbidden: {
     retry: 'blocked',

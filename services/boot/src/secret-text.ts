@@ -46,7 +46,7 @@ async function findSecret(
     if (!(error instanceof KubeError) || error.code !== 'Forbidden') throw error;
     throw new BootError(
       `${purpose}Forbidden`,
-      `Secret "${name}" of ${field} may not be read in namespace "${namespace ?? ''}"; bind the ClusterRole metal-operator-ignition-reader there to the account of the boot service`,
+      `Secret "${name}" of ${field} may not be read; bind ClusterRole metal-operator-ignition-reader in namespace "${namespace ?? ''}"`,
       error,
     );
   }

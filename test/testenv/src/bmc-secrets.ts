@@ -10,6 +10,6 @@ export class BmcSecrets extends ObjectsOfKind<BMCSecret> {
 
   /** Annotates the BMCSecret, as an administrator does after a correction on the BMC; each value is another change. */
   async annotate(name: string, value: string): Promise<void> {
-    await this.patch(name, { metadata: { annotations: { 'example.org/try': value } } });
+    await this.patch(name, { metadata: { annotations: { 'tried-again': value } } });
   }
 }

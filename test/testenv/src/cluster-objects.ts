@@ -16,6 +16,7 @@ import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { BmcSecrets } from './bmc-secrets.ts';
+import { MessageLengths } from './message-lengths.ts';
 import { ObjectsOfKind } from './objects-of-kind.ts';
 import { Servers, watchServers } from './servers.ts';
 import { Timeline } from './timeline.ts';
@@ -35,6 +36,7 @@ export class ClusterObjects {
   /** A write through `client` is in these caches when it returns. */
   readonly caches: CacheSet;
   readonly timeline: Timeline;
+  readonly messageLengths = new MessageLengths();
   readonly servers: Servers;
   readonly claims: ObjectsOfKind<ServerClaim>;
   readonly bmcs: ObjectsOfKind<BMC>;
@@ -80,6 +82,9 @@ export class ClusterObjects {
     this.erasures = caches.watch(ErasureReport);
     this.leases = caches.watch(Lease, { namespace: 'default' });
     this.events = new ObjectsOfKind({ ...common, kind: Event, cache: events });
+    // Not yet of claims: their messages repeat those of servers.
+    for (const cache of [servers, bmcs, endpoints, boots, users, this.rules, this.erasures])
+      this.messageLengths.watch(cache);
   }
 
   server(node: Node): WatchedObject<Server> {

@@ -168,8 +168,10 @@ export class Testenv extends ClusterObjects implements AsyncDisposable {
     await promise;
   }
 
+  /** Throws if a condition had a message that is too long. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
+    this.messageLengths.verify();
   }
 }
 

@@ -191,6 +191,7 @@ export const retryPolicy = () =>
 
 export const group = 'metal.ironcore.dev';
 export const version = 'v1alpha1';
+export const readyColumn = '.status.conditions[?(@.type=="Ready")].status';
 /** Reason of the condition Ready; with `-o wide`, its message too. */
 export const readyColumns = {
   Reason: '.status.conditions[?(@.type=="Ready")].reason',

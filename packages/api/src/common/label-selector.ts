@@ -59,7 +59,7 @@ function keyFault(key: string): string | undefined {
   const isPrefix = prefix === undefined || (prefix.length <= 253 && domainPattern.test(prefix));
   return segmentPattern.test(name) && isPrefix && more.length === 0
     ? undefined
-    : `"${shown(key)}" is no label key; expected up to 63 letters, digits, -, _ or ., after an optional domain and /`;
+    : `"${shown(key)}" is no label key; expected letters, digits, -, _ or ., after an optional domain and /`;
 }
 
 const valueFault = (value: string): string | undefined =>

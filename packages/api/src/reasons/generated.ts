@@ -182,7 +182,7 @@ export const reasons = {
     },
     "AuthenticationFailed": {
       "meaning": "The BMC does not let the user log in with this password, or user name and password could not be had. They are not sent again, so that the account is not locked.",
-      "remedy": "Correct the BMCSecret; the BMC is tried again at once. If password or rights were put right at the BMC, annotate the BMCSecret.",
+      "remedy": "Correct the BMCSecret; the BMC is tried again at once. If password or rights were put right at the BMC, annotate the BMCSecret (tried-again=<time>).",
       "weight": "failed",
       "actor": "person",
       "pointsTo": "BMCSecret",
@@ -226,9 +226,10 @@ export const reasons = {
     },
     "TimedOut": {
       "meaning": "The BMC did not answer in time.",
-      "remedy": "Nothing, if it passes; the BMC is tried again with growing pauses. Otherwise look at the BMC itself.",
-      "weight": "waiting",
-      "actor": "hardware"
+      "remedy": "Check its load and the network; raise --bmc-call-timeout if it is only slow.",
+      "weight": "failed",
+      "actor": "person",
+      "command": "kubectl describe bmc {name}"
     },
     "CircuitOpen": {
       "meaning": "The BMC failed several times in a row and is left alone for a while.",
@@ -2552,7 +2553,7 @@ export const errorCodes = {
   "AuthenticationFailed": {
     "retry": "blocked",
     "meaning": "The BMC rejects the login of the user with this password. User name and password are not sent again until they change, so that the account is not locked.",
-    "remedy": "Correct the BMCSecret; the new password is tried at once. If you corrected password or rights at the BMC instead, annotate the BMCSecret to have it tried."
+    "remedy": "Correct the BMCSecret; the new password is tried at once. If you corrected password or rights at the BMC instead, annotate the BMCSecret (tried-again=<time>) to have it tried."
   },
   "TlsUntrusted": {
     "retry": "blocked",

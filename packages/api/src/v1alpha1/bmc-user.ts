@@ -1,7 +1,17 @@
 import { defineKind } from '@metal/kube/kinds/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
-import { age, conditions, defaulted, group, localRef, time, version } from '../common/fields.ts';
+import {
+  age,
+  conditions,
+  defaulted,
+  group,
+  localRef,
+  readyColumn,
+  readyColumns,
+  time,
+  version,
+} from '../common/fields.ts';
 
 const spec = z.object({
   userName: z.string().describe('Name of the account.'),
@@ -50,7 +60,6 @@ export const BMCUser = defineKind({
   shortNames: ['bmcu'],
   scope: 'Cluster',
   description: 'Account on a BMC, with password rotation.',
-  deprecated: 'metal.ironcore.dev/v1alpha1 BMCUser is deprecated',
   columns: {
     ID: '.status.id',
     UserName: '.spec.userName',
@@ -58,6 +67,8 @@ export const BMCUser = defineKind({
     LastRotation: { path: '.status.lastRotation', type: 'date' },
     PasswordExpiration: { path: '.status.passwordExpiration', type: 'date' },
     ...age,
+    Ready: readyColumn,
+    ...readyColumns,
   },
   fields: {
     spec: defaulted(spec.describe('Desired state of the account.'), { userName: '', roleID: '' }),

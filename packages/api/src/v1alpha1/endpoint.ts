@@ -1,7 +1,18 @@
 import { defineKind } from '@metal/kube/kinds/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
-import { age, conditions, group, int32, ipAddress, macAddress, time, version, readyColumns } from '../common/fields.ts';
+import {
+  age,
+  conditions,
+  group,
+  int32,
+  ipAddress,
+  macAddress,
+  time,
+  version,
+  readyColumn,
+  readyColumns,
+} from '../common/fields.ts';
 
 /** A device on the management network, by its addresses. The MAC prefix database maps it to a device type. */
 export const Endpoint = defineKind({
@@ -18,7 +29,7 @@ export const Endpoint = defineKind({
     MACAddress: '.spec.macAddress',
     IP: '.spec.ip',
     ...age,
-    Ready: '.status.conditions[?(@.type=="Ready")].status',
+    Ready: readyColumn,
     ...readyColumns,
   },
   fields: {

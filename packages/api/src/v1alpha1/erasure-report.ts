@@ -77,6 +77,7 @@ export const ErasureReport = defineKind({
   columns: {
     Server: '.spec.serverRef.name',
     SerialNumber: '.spec.serialNumber',
+    FormerNamespace: '.spec.formerClaim.namespace',
     FormerClaim: '.spec.formerClaim.name',
     Mode: '.spec.mode',
     Attempt: { path: '.spec.attempt', type: 'integer' },

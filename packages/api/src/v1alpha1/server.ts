@@ -160,6 +160,10 @@ const status = z.object({
     .optional()
     .describe('UID of the claim whose machine lost power under boot policy safeStop. The machine stays off.'),
   stateBeforeMaintenance: z.string().optional().describe('State before the maintenance.'),
+  claim: z
+    .string()
+    .optional()
+    .describe('Namespace and name of the claim in spec.serverClaimRef, separated by a slash, for the column Claim.'),
   evictionSince: time()
     .optional()
     .describe('Time at which a taint started to evict the claim. The server is released after the grace period.'),
@@ -231,7 +235,9 @@ export const Server = defineKind({
     State: '.status.state',
     Unclaimable: { path: '.spec.unclaimable', type: 'boolean', priority: 100 },
     ...age,
-    ...readyColumns,
+    Reason: readyColumns.Reason,
+    Claim: '.status.claim',
+    Message: readyColumns.Message,
   },
   fields: {
     spec: defaulted(spec.describe('Identity and desired state of the server.'), { systemUUID: '' }),

@@ -7,14 +7,18 @@ import type { Clock } from '../runtime/clock.ts';
 import { withoutControlCharacters } from '../runtime/printable.ts';
 import type { KubeObject } from '../kinds/kind.ts';
 
+export type EventType = 'Normal' | 'Warning';
+
 export interface EventText {
-  readonly type: 'Normal' | 'Warning';
+  readonly type: EventType;
   /** CamelCase; the same in condition, event, log and documentation. */
   readonly reason: string;
   readonly action: string;
   readonly note: string;
   /** Reporting controller. Default: the recorder's. */
   readonly controller?: string | undefined;
+  /** Another note of the same reason is counted too, and not recorded again: the note names what changes all the time. */
+  readonly isCountedByReason?: boolean;
 }
 
 export interface EventRecorder {
@@ -56,7 +60,8 @@ export function createEventRecorder({
     );
   return {
     record: (object, text) => {
-      const key = `${object.metadata.uid ?? object.metadata.name}/${text.reason}/${text.note}`;
+      const about = `${object.metadata.uid ?? object.metadata.name}/${text.reason}`;
+      const key = text.isCountedByReason === true ? about : `${about}/${text.note}`;
       const now = clock.now();
       const before = recorded.get(key);
       if (before !== undefined && now - before.at < sameEventForMs) {

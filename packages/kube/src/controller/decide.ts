@@ -1,5 +1,7 @@
 /** Types and constructors of phase tables. A decision is a value; the reconcile loop executes it. */
 
+import type { EventType } from '../client/events.ts';
+
 interface ReasonText {
   /** A sentence: the situation. */
   readonly meaning: string;
@@ -41,12 +43,12 @@ export interface Go<Phase extends string = string, Reason extends string = strin
   readonly reason: Reason;
   readonly message: string | undefined;
   /**
-   * Action and note of the event where they are a contract, or its type. Default: a Normal event with both phases and the
-   * message. none: no event; the conditions show the transition.
+   * Action and note of the event where they are a contract, or its type where the reason does not give it. Default: both phases and
+   * the message. none: no event; the conditions show the transition.
    */
   readonly event?:
     | { readonly action: string; readonly note: string }
-    | { readonly type: 'Warning' }
+    | { readonly type: EventType }
     | 'none'
     | undefined;
 }

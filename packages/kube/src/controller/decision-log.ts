@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { keyOf, type KubeObject } from '../kinds/kind.ts';
+import type { EventType } from '../client/events.ts';
 import type { Decision } from './decide.ts';
 
 /** Logs one line per object when its decision changes. */
@@ -14,7 +15,8 @@ export class DecisionLog {
     this.#readOnlyActions = readOnlyActions;
   }
 
-  log(object: KubeObject, phase: string, decision: Decision): void {
+  /** A decision whose event is a Warning is logged at level warn. */
+  log(object: KubeObject, phase: string, decision: Decision, type: EventType): void {
     if (decision.kind === 'rest') return;
     const key = keyOf(object);
     const { kind, reason, message } = decision;
@@ -26,7 +28,7 @@ export class DecisionLog {
     const line = `${phase} ${what} ${reason}`;
     if (this.#lastLogged.get(key) === line) return;
     this.#lastLogged.set(key, line);
-    this.#log.info(
+    this.#log[type === 'Warning' ? 'warn' : 'info'](
       { object: key, phase, [kind]: what, reason, ...(message === undefined ? {} : { message }) },
       `${object.kind} ${key}: ${reason}`,
     );

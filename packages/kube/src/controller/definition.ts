@@ -68,6 +68,8 @@ export interface PhaseControllerDefinition<
   readonly name: string;
   readonly kind: Kind<T>;
   readonly phaseOf: (object: T) => Phase;
+  /** Phases that an object enters only by a failure: the event is a Warning. */
+  readonly failurePhases?: readonly NoInfer<Phase>[];
   /**
    * Makes the memory of an object. The reconcile loop keeps it by UID and drops it when the object is deleted or moves to
    * another replica. A memory with a dispose method is disposed then.

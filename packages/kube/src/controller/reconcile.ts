@@ -3,6 +3,7 @@ import type { EventText } from '../client/events.ts';
 import { isConflict, isNotFound, OperatorError } from '../errors.ts';
 import { keyOf, type KubeObject } from '../kinds/kind.ts';
 import type { Act, Decision, Go, Rest, Wait } from './decide.ts';
+import { DecisionEvents } from './decision-events.ts';
 import { DecisionLog } from './decision-log.ts';
 import type { ControllerRuntime, Outcome, PhaseControllerDefinition, Reconcile } from './definition.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizers.ts';
@@ -40,8 +41,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
   readonly #memories: ObjectMemories<T, Memory>;
   readonly #phases: PhaseTimes<T, Phase>;
   readonly #decisionLog: DecisionLog;
-  /** Reporting controller of events. */
-  readonly #reporter: string;
+  readonly #events: DecisionEvents<Phase>;
 
   constructor(
     definition: PhaseControllerDefinition<T, Phase, Facts, Action, Context, Memory>,
@@ -56,7 +56,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
     this.#memories = new ObjectMemories((object) => definition.memory?.(object, context) as Memory);
     this.#phases = new PhaseTimes(definition.phaseOf, runtime.clock);
     this.#decisionLog = new DecisionLog(log, definition.readOnlyActions ?? []);
-    this.#reporter = `${definition.name}-controller`;
+    this.#events = new DecisionEvents(definition, runtime);
   }
 
   async reconcile(key: string, scope: ReconcileScope): Promise<NextReconcile> {
@@ -80,6 +80,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
     this.#memories.drop(key);
     this.#phases.delete(key);
     this.#decisionLog.delete(key);
+    this.#events.endWait(key);
     this.#options.statusWriter.delete(key);
   }
 
@@ -103,7 +104,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
         Object.assign(state, this.#phases.stateOf(object));
       const facts = this.#observe(object, state);
       const decision = this.#decide(object, facts, state);
-      this.#decisionLog.log(object, state.phase, decision);
+      this.#decisionLog.log(object, state.phase, decision, this.#events.typeOf(decision));
       if (decision.kind === 'go') this.#enter(object, state, decision);
       else if (decision.kind === 'act') await this.#execute({ object, facts, decision, state, scope });
       else return this.#rest(object, facts, decision, state);
@@ -129,11 +130,9 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
     return table[state.phase].decide(facts);
   }
 
-  #enter(object: T, state: PhaseState<Phase>, { event, reason, phase, message }: Go<Phase>): void {
-    const note = `${state.phase} → ${phase}${message === undefined ? '' : `: ${message}`}`;
-    const text = { type: 'Normal', reason, action: phase, note, controller: this.#reporter } as const;
-    if (event !== 'none') this.#options.runtime.events.record(object, { ...text, ...event });
-    this.#phases.enter(keyOf(object), state, phase);
+  #enter(object: T, state: PhaseState<Phase>, decision: Go<Phase>): void {
+    this.#events.recordChange(object, state.phase, decision);
+    this.#phases.enter(keyOf(object), state, decision.phase);
   }
 
   async #execute({ object, facts, decision, state, scope }: Execution<T, Phase, Facts, Action>): Promise<void> {
@@ -150,8 +149,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
   /** The argument of an action. Signal and logger are made on demand: most actions need neither. */
   #argumentOf(object: T, facts: Facts, action: Action, scope: ReconcileScope): Reconcile<T, Facts, Context, Memory> {
     const { runtime, log } = this.#options;
-    const recordEvent = (event: Omit<EventText, 'controller'>) =>
-      runtime.events.record(object, { ...event, controller: this.#reporter });
+    const recordEvent = (event: Omit<EventText, 'controller'>) => this.#events.record(object, event);
     return {
       object,
       facts,
@@ -179,7 +177,10 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
     const reportAfterMs = isWait ? decision.reportAfterMs : undefined;
     const urgency = { phaseChanged: state.dirty, reportAfterMs };
     const reportInMs = await this.#options.statusWriter.report(object, facts, this.#outcome(state, described), urgency);
-    return isWait ? Math.max(Math.min(decision.delayMs, reportInMs), 1) : undefined;
+    if (!isWait) this.#events.endWait(keyOf(object));
+    return isWait
+      ? Math.max(Math.min(decision.delayMs, reportInMs, this.#events.recordWait(object, state.phase, decision)), 1)
+      : undefined;
   }
 
   async #removeFinalizer(object: T): Promise<undefined> {
@@ -219,6 +220,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
     try {
       const outcome = this.#outcome(state, { kind: 'act' }, { error, willRetry: !blocked });
+      this.#events.recordFailure(object, state.phase, error);
       await statusWriter.apply(object, this.#observe(object, state), outcome);
     } catch (second) {
       log.debug({ object: key, error: messageOf(second) }, 'the error could not be reported in the status');

@@ -1,4 +1,4 @@
-import { isConflict, isNotFound, KubeError, OperatorError, type RetryClass } from '../errors.ts';
+import { isConflict, isNotFound, KubeError, type RetryClass } from '../errors.ts';
 import { minutes } from '../runtime/durations.ts';
 
 /** A blocked object is tried again after this long, and then less and less often. */
@@ -10,7 +10,7 @@ export interface RetryPolicy {
   readonly result: 'error' | 'requeue';
   /** Lower bound of the backoff, in milliseconds. */
   readonly atLeastMs: number;
-  readonly log?: { readonly level: 'info' | 'warn'; readonly fields: object; readonly message: string };
+  readonly log?: { readonly level: 'warn' | 'error'; readonly fields: object; readonly message: string };
 }
 
 /** `failures`: how often the reconcile failed before, in a row. */
@@ -21,11 +21,17 @@ export function retryPolicyOf(error: unknown, failures: number): RetryPolicy {
   const atLeastMs = retry === 'blocked' ? blockedPauseMs : error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
   if (retry === 'bug') {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return { result: 'error', atLeastMs, log: { level: 'warn', fields: { error: text }, message: 'unexpected error' } };
+    const fields = { code: codeOf(error) ?? 'InternalError', error: text };
+    return { result: 'error', atLeastMs, log: { level: 'error', fields, message: 'unexpected error' } };
   }
   if (failures > 0 && retry === 'later') return { result: 'error', atLeastMs };
-  const fields = { code: error instanceof OperatorError ? error.code : undefined, error: messageOf(error) };
-  return { result: 'error', atLeastMs, log: { level: 'info', fields, message: 'reconcile failed' } };
+  const fields = { code: codeOf(error), error: messageOf(error) };
+  return { result: 'error', atLeastMs, log: { level: 'warn', fields, message: 'reconcile failed' } };
+}
+
+/** Code of the catalogue of the package that threw the error. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 /** Errors of other packages have the same `retry` property; an error without one is a defect. */

@@ -4,10 +4,10 @@ import type { RedfishRequest } from './request.ts';
 
 /** The BMC rejected user name or password, or the account may not log in. */
 export function rejectedLogin({ status, messageIds }: RedfishError, origin: string, username: string): RedfishError {
-  const remedy = status === 403 ? ', or give the user the right to log in' : '';
+  const detail = [status, messageIds[0], status === 403 ? 'no right to log in' : undefined];
   return new RedfishError({
     code: 'AuthenticationFailed',
-    message: `${origin} rejected user "${username}" with ${status}${messageIds.length > 0 ? ` (${messageIds.join(', ')})` : ''}; correct the credentials${remedy}. User and password are not sent again until they change, so that the account is not locked`,
+    message: `${origin} rejected user "${username}" (${detail.filter((part) => part !== undefined).join(', ')})`,
     status,
     messageIds,
   });

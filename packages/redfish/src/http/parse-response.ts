@@ -19,7 +19,7 @@ export function jsonOf(response: RawResponse, context: RequestContext): unknown 
   } catch (error) {
     // The parser's own error holds the whole text.
     const cause = new SyntaxError(error instanceof Error ? error.message : String(error));
-    throw badResponse(context, response, `expected JSON, found "${excerpt(body)}"`, cause);
+    throw badResponse(context, response, `expected JSON, found "${excerpt(body, 40)}"`, cause);
   }
 }
 
@@ -139,14 +139,17 @@ function retryAfterMs(header: string | undefined, now: number): number | undefin
 function badResponse(context: RequestContext, { status }: RawResponse, why: string, cause?: unknown): RedfishError {
   return new RedfishError({
     code: 'BadAnswer',
-    message: `${context.origin} answered ${context.method} ${context.path} with something else than Redfish: ${why}`,
+    message: `${context.origin} answered ${context.method} ${context.path} without Redfish: ${why}`,
     status,
     cause,
   });
 }
 
+/** So that the message of a condition stays readable, whatever the BMC writes. */
+const longestExcerpt = 90;
+
 /** A copy: errors are kept for long, and a slice would keep the whole response in memory (V8). */
-const excerpt = (body: string): string => {
+const excerpt = (body: string, longest = longestExcerpt): string => {
   const line = body.replaceAll(/\s+/g, ' ').trim();
-  return line.length > 300 ? `${Buffer.from(line.slice(0, 300)).toString()}…` : line;
+  return line.length > longest ? `${Buffer.from(line.slice(0, longest)).toString()}…` : line;
 };

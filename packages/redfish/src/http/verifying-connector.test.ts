@@ -26,15 +26,18 @@ async function isRejected(cert: string, tls: BmcTls, reason: RegExp): Promise<vo
   assert.equal(outcome.code, 'TlsUntrusted');
   assert.equal(outcome.retry, 'blocked');
   assert.match(outcome.message, reason);
-  assert.match(outcome.message, /O=Contoso, CN=bmc-1/);
   assert.match(outcome.message, /([0-9A-F]{2}:){31}/);
   assert.equal(requests, 0, 'nothing is sent to a BMC that is not trusted');
 }
 
 test('a certificate of the configured CA is trusted', () => isTrusted(certPem, { caPem }));
 
-test('a certificate of an unknown CA is rejected, and the error names the certificate and the remedies', () =>
-  isRejected(certPem, {}, /no CA of this system issued it.*caBundle.*fingerprint.*insecureSkipVerify/));
+test('a certificate of an unknown CA is rejected, and the error has its fingerprint and the remedies', () =>
+  isRejected(
+    certPem,
+    {},
+    /no CA of this system issued it; compare fingerprint .* and set protocol\.tls\.fingerprint or caBundle$/,
+  ));
 
 test('a certificate for another name is rejected', () =>
   isRejected(elsewherePem, { caPem }, /not issued for 127\.0\.0\.1/));
@@ -53,7 +56,7 @@ test('any certificate is accepted when verification is disabled', () =>
   isTrusted(expiredPem, { insecureSkipVerify: true }));
 
 test('a CA bundle without certificates trusts no BMC', () =>
-  isRejected(certPem, { caPem: 'see the wiki' }, /no CA of the configured bundle issued it/));
+  isRejected(certPem, { caPem: 'see the wiki' }, /no CA of the bundle issued it/));
 
 test('TLS to a plain HTTP port is Unreachable, with a hint', async () => {
   await using stub = await StubBmc.start();

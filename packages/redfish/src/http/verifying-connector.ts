@@ -70,14 +70,11 @@ function verifyCertificate(socket: TLSSocket, endpoint: BmcEndpoint): RedfishErr
 }
 
 function untrusted(endpoint: BmcEndpoint, certificate: PeerCertificate, reason: string): RedfishError {
-  const subject = Object.entries(certificate.subject ?? {}).map(([key, value]) => `${key}=${String(value)}`);
   return new RedfishError({
     code: 'TlsUntrusted',
     message:
-      `the certificate of ${originOf(endpoint)} is not trusted: ${reason}. It has subject "${subject.join(', ')}", is valid until ` +
-      `${certificate.valid_to} and has SHA-256 fingerprint ${certificate.fingerprint256}. Compare that with the BMC, then ` +
-      'give the CA that issued it (--bmc-ca-file, or protocol.tls.caBundle) or pin it (protocol.tls.fingerprint). To ' +
-      'switch verification off (protocol.tls.insecureSkipVerify) is the last resort: it gives the password to whoever answers',
+      `the certificate of ${originOf(endpoint)} is not trusted: ${reason}; compare fingerprint ` +
+      `${certificate.fingerprint256} with the BMC and set protocol.tls.fingerprint or caBundle`,
   });
 }
 
@@ -85,9 +82,9 @@ function reasonOf({ authorizationError }: TLSSocket, { host, tls }: BmcEndpoint)
   // Declared as an Error; Node sets the code of the failed verification, a string.
   const code = String(authorizationError);
   if (code === 'CERT_HAS_EXPIRED') return 'it has expired';
-  if (code === 'CERT_NOT_YET_VALID') return 'it is not valid yet; one of the two clocks is wrong';
+  if (code === 'CERT_NOT_YET_VALID') return 'it is not valid yet';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `it was not issued for ${host}`;
-  return `${(tls?.caPem ?? '') === '' ? 'no CA of this system' : 'no CA of the configured bundle'} issued it (${code})`;
+  return `${(tls?.caPem ?? '') === '' ? 'no CA of this system' : 'no CA of the bundle'} issued it`;
 }
 
 const bare = (fingerprint: string | undefined): string =>

@@ -60,7 +60,7 @@ export function requireAtMost(limit: number, items: string, found: number, path:
   if (found <= limit) return;
   throw new RedfishError({
     code: 'BadAnswer',
-    message: `${path}: expected at most ${limit} ${items}, found ${found} or more; it is not read any further. Check that the address is that of a BMC, and update its firmware`,
+    message: `${path}: expected at most ${limit} ${items}, found ${found} or more; check that the address is that of a BMC`,
   });
 }
 

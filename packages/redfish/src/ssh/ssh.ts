@@ -117,7 +117,7 @@ class SshConnection {
     if (expected === undefined || bare(expected) === bare(this.#shownFingerprint)) return true;
     this.#hostKeyError = new SshError(
       'SshHostKeyMismatch',
-      `${this.where} shows host key ${this.#shownFingerprint}, and ${expected} is expected; nothing was sent to it. Compare the key with the BMC, and put the right one into spec.ssh.hostKeyFingerprint`,
+      `${this.where} shows host key ${this.#shownFingerprint}, not ${expected}; compare it with the BMC and set spec.ssh.hostKeyFingerprint`,
     );
     return false;
   }

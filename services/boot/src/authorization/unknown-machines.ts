@@ -21,6 +21,6 @@ export class UnknownMachines {
     const count = [...this.#lastSeen.values()].filter((at) => at >= since).length;
     if (count === 0) return '';
     const machines = count === 1 ? 'a machine' : `${count} machines`;
-    return `; meanwhile ${machines} asked by a system UUID that no Server has (see the log of the boot service): this BMC may report another UUID than the firmware`;
+    return `; meanwhile ${machines} with an unknown system UUID asked (see the log)`;
   }
 }

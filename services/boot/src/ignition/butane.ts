@@ -112,7 +112,7 @@ export class Butane implements Disposable {
     if (code === 'ENOENT' || code === 'EACCES')
       return new BootError(
         'IgnitionTranslatorMissing',
-        `"${program}" cannot be run (${code}), and the ignition is Butane; install butane (0.20 or newer, github.com/coreos/butane) beside the boot service or name its path with --butane, or give Ignition JSON without the key format`,
+        `"${program}" cannot be run (${code}), and the ignition is Butane; install butane 0.20, name it with --butane, or give Ignition JSON`,
       );
     const outcome = killed === true || signal ? 'was ended, as it took too long' : `ended with ${code ?? 'nothing'}`;
     return new BootError('IgnitionTranslatorFailed', `"${program}" ${outcome}; the document may be too large`);

@@ -8,9 +8,10 @@ export function hasUserInfo(text: string): boolean {
   return url !== null && (url.username !== '' || url.password !== '');
 }
 
-/** spec.image without credentials, also if it is no valid URL. */
+/** spec.image in one word and without credentials, also if it is no valid URL. */
 export const printableImage = (text: string): string =>
   text
     .slice(0, 200)
+    .replaceAll(/\s+/g, '␠')
     .replace(/\/\/[^/]*@/, '//…@')
     .replace(/\?.*$/s, '?…');

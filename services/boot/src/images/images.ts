@@ -188,10 +188,7 @@ export class BootImages {
     const actual = await realpath(path).catch(() => resolve(path));
     const roots = await Promise.all(fileRoots.map((root) => realpath(root).catch(() => resolve(root))));
     if (roots.some((root) => actual === root || actual.startsWith(root.endsWith(sep) ? root : `${root}${sep}`))) return;
-    throw new BootError(
-      'FileNotAllowed',
-      `${path} is not below --boot-file-roots (${fileRoots.join(', ') || 'which names none'})`,
-    );
+    throw new BootError('FileNotAllowed', `${path} is not below a directory that --boot-file-roots names`);
   }
 
   #artefactAt(location: string): Artefact {
@@ -233,7 +230,7 @@ export function readImageMap(path: string): ImageMap {
 }
 
 const understood =
-  'understood are a name from the file of --boot-images, a reference as registry.example/org/os:1, and http(s)://host/directory/ or file:///directory/ with the files vmlinuz and initrd in it';
+  'expected a name of --boot-images, an OCI reference, or the URL of a directory with vmlinuz and initrd';
 
 /** Undefined unless it starts with a URL scheme. */
 function directoryOf(reference: string): URL | undefined {

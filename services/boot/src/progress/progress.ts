@@ -127,7 +127,7 @@ export const overdueCondition = (
   type: overdueType,
   status: 'True' as const,
   reason: reasons[step],
-  message: `${step} did not come within ${formatDuration(withinMs)}; ${stepMessages[after]} at ${new Date(since).toISOString()}, nothing since${hint}`,
+  message: `${step} did not come within ${formatDuration(withinMs)}; ${stepMessages[after]} at ${new Date(since).toISOString()}${hint}`,
   lastTransitionTime: new Date(now).toISOString(),
 });
 

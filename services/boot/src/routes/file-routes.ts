@@ -1,3 +1,4 @@
+import { unmapped } from '@metal/api/common/address-list.ts';
 import { HttpError, OverloadedError } from '@metal/http/http-error.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Artefact } from '../images/artefact.ts';
@@ -47,7 +48,7 @@ export function serveFiles(
         const artefact = (await imageOf(boot, images))[layer];
         if (artefact === undefined) throw new HttpError(404, `the image of this boot has no ${layer}`);
         clients.admit(boot, layer === 'squashfs' ? 'system' : 'firmware', request.ip);
-        onceDelivered(request, reply, () => void progress.record(boot, layer, `by ${request.ip}`));
+        onceDelivered(request, reply, () => void progress.record(boot, layer, `by ${unmapped(request.ip)}`));
         return send(request, reply, artefact);
       },
     });

@@ -1,3 +1,4 @@
+import { unmapped } from '@metal/api/common/address-list.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { HttpError } from '@metal/http/http-error.ts';
 import { SingleFlight } from '@metal/kube/runtime/single-flight.ts';
@@ -41,7 +42,7 @@ function ignitionSender(options: RoutesOptions) {
     clients.admit(boot, 'system', request.ip);
     const ignition = await reads.run(boot.metadata.uid ?? '', () => readIgnition(boot, options));
     if (ignition === undefined) throw new HttpError(404, 'this boot has no ignition');
-    onceDelivered(request, reply, () => void progress.record(boot, 'ignition', `by ${request.ip}`));
+    onceDelivered(request, reply, () => void progress.record(boot, 'ignition', `by ${unmapped(request.ip)}`));
     return reply.header('cache-control', 'no-store').type(ignition.contentType).send(ignition.reveal());
   };
 }

@@ -1,3 +1,4 @@
+import { unmapped } from '@metal/api/common/address-list.ts';
 import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
@@ -44,7 +45,7 @@ async function scriptOf(request: ScriptRequest, reply: FastifyReply, options: Ro
     return localBootScript(name, reason);
   }
   if (!clients.mayHaveScript(boot, request.ip)) return heldScript(name, 'another client loads its boot', publicUrl());
-  onceDelivered(request, reply, () => void progress.record(boot, 'script', `by ${request.ip}`));
+  onceDelivered(request, reply, () => void progress.record(boot, 'script', `by ${unmapped(request.ip)}`));
   return (await customScriptFor(boot, server, options)) ?? (await scriptFor(boot, options));
 }
 

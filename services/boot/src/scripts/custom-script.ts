@@ -33,7 +33,7 @@ export async function readCustomScript(
   if (wantedUUID !== '' && wantedUUID.toLowerCase() !== systemUUID?.toLowerCase())
     throw new BootError(
       'ScriptInvalid',
-      `IPXEBootConfig "${metadata.name}" is for the machine with UUID ${wantedUUID}, and this is ${systemUUID ?? 'none that is known'}; correct spec.systemUUID, or leave it empty`,
+      `IPXEBootConfig "${metadata.name}" is for the machine with UUID ${wantedUUID}, and this is ${systemUUID ?? 'unknown'}; correct spec.systemUUID, or leave it empty`,
     );
   const name = spec?.ipxeScriptSecretRef?.name ?? '';
   const field = `spec.ipxeScriptSecretRef of IPXEBootConfig "${metadata.name}"`;

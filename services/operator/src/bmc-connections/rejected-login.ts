@@ -8,9 +8,8 @@ export type RejectedLogin = NonNullable<NonNullable<Server['status']>['rejectedL
 /** The parts of a login. While none of them changes, a rejected login is not sent again. */
 export type Login = Omit<RejectedLogin, 'message'>;
 
-/** The remedy if the login was fixed without a change of any object. */
-export const retryLoginHint =
-  'if password or rights were put right at the BMC, annotate the BMCSecret to have it tried';
+/** The remedy. Any change of the BMCSecret has the login tried again, also the annotation. */
+export const retryLoginHint = 'correct its BMCSecret, or the account and annotate it (tried-again=<time>)';
 
 export const isSameLogin = (one: Login | undefined, other: Login): boolean =>
   one?.bmcSecretVersion === other.bmcSecretVersion &&

@@ -2,6 +2,7 @@ import type { Outcome } from '@metal/kube/controller/definition.ts';
 import type { Condition, KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
 import { withoutControlCharacters } from '@metal/kube/runtime/printable.ts';
+import { KubeError } from '@metal/kube/errors.ts';
 import { RedfishError, underlyingError } from '@metal/redfish/errors.ts';
 
 export type ReportedCondition = StatusReport['conditions'][number];
@@ -63,10 +64,21 @@ export function condition(
 }
 
 function explainError({ error, willRetry }: Outcome<string>): Explanation {
-  const next = willRetry === true ? '; tried again soon' : '; tried again when something changes, and now and then';
   const cause = error instanceof RedfishError ? underlyingError(error) : error;
-  return { reason: codeOf(cause), message: `${cause?.message ?? ''}${next}` };
+  const { message = '' } = cause ?? {};
+  // A message about a BMC has its remedy; it is tried again by itself.
+  if (cause instanceof RedfishError) return { reason: cause.code, message };
+  const next = willRetry === true ? '; tried again soon' : '; tried again after a change';
+  return { reason: codeOf(cause), message: `${cause instanceof KubeError ? shortened(message) : message}${next}` };
 }
+
+const errorParts = { start: 60, end: 120 };
+
+/** The API server repeats names and whole values, and ends with what is wrong; the log has all of it. */
+const shortened = (message: string): string =>
+  message.length > errorParts.start + errorParts.end
+    ? `${message.slice(0, errorParts.start)} … ${message.slice(-errorParts.end)}`
+    : message;
 
 /** Errors of the catalogues carry a code; any other error is a defect. */
 export function codeOf(error: unknown): string {

@@ -13,11 +13,14 @@ const introduction = `
 # What does this reason mean?
 
 Every object that waits says what for: the condition \`Ready\` has a reason, and a message with the names and times of this
-very case. The same word is in the column Reason of \`kubectl get\`, in the event and in the log line.
+very case. The same word is in the column Reason of \`kubectl get\`, in the log line, and in an event: at once for a failure, after
+a minute for a wait that needs a person, after 15 minutes for any other. The first two are Warnings. The first discovery leaves no
+event on a Server, unless it fails: its conditions have the times.
 
 \`\`\`sh
 kubectl get servers                                     # who waits, and why
 kubectl describe server NAME                            # the message, and the events in order
+kubectl get events --field-selector type=Warning        # what failed
 kubectl get events --field-selector reason=NoServerMatches
 kubectl get server NAME -o jsonpath='{.status.history}' # the last ten changes of state, reason and power
 \`\`\`

@@ -21,6 +21,7 @@ export const bmcUserController = phaseController({
   kind: BMCUser,
   shardKey: shardKeyOfBmcUser,
   phaseOf: ({ status }) => status?.state ?? 'Pending',
+  failurePhases: ['Error'],
   memory: () => new ObservedAccount(),
   observe: observeBmcUser,
   facts: readBmcUserFacts,

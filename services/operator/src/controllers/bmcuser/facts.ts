@@ -139,11 +139,10 @@ function blockerOf(user: BMCUser, bmc: BMC | undefined, isUsable: boolean): Bloc
   if (bmc === undefined)
     return { reason: 'BMCNotFound', message: `BMC "${name}" does not exist; create it or correct spec.bmcRef` };
   if (isUsable) return undefined;
-  const why = bmc.status?.conditions?.find(({ type, status }) => type === 'Ready' && status !== 'True');
-  const because = why === undefined ? '' : ` (${why.reason}: ${why.message})`;
+  const ready = bmc.status?.conditions?.find(({ type }) => type === 'Ready');
   return {
     reason: 'BMCNotReady',
-    message: `BMC "${name}" is ${bmc.status?.state ?? 'Pending'}${because}; goes on when it is Enabled`,
+    message: `BMC "${name}" is not ready (${ready?.reason ?? 'NotYetSeen'}); its condition Ready has the cause`,
   };
 }
 
@@ -181,16 +180,16 @@ function lastRotationOf(
 }
 
 function userErrorOf(login: Login, secret: NamedSecret | undefined): Blocker | undefined {
-  const remedy = 'correct it, or annotate metal.ironcore.dev/operation=rotate-credentials to have another made';
+  const remedy = 'annotate metal.ironcore.dev/operation=rotate-credentials';
   if (login === 'rejected')
     return {
       reason: 'LoginRejected',
-      message: `the BMC took the password of BMCSecret "${secret?.name ?? ''}" and rejects the login with it; not tried again, ${remedy}`,
+      message: `the BMC rejects the login with BMCSecret "${secret?.name ?? ''}"; correct it, or ${remedy}`,
     };
   if (login === 'forbidden')
     return {
       reason: 'LoginForbidden',
-      message: `the BMC does not let the account log in with BMCSecret "${secret?.name ?? ''}"; allow it there or choose another roleID, then ${remedy}`,
+      message: `the BMC forbids the login with BMCSecret "${secret?.name ?? ''}"; allow it or choose another roleID, then ${remedy}`,
     };
   return undefined;
 }
@@ -204,7 +203,7 @@ function rejectionOf(
   const { error, retryAt } = rejection;
   const isFull = error.code === 'NotSupported' && error.status === undefined;
   const reason = isFull ? 'NoFreeAccountSlot' : 'AccountRefused';
-  return { reason, message: `${error.message}; tried again every ten minutes`, retryInMs: retryAt - now };
+  return { reason, message: error.message, retryInMs: retryAt - now };
 }
 
 function accountOf({ spec, status }: BMCUser, { observation }: Readonly<ObservedAccount>): BmcUserFacts['account'] {

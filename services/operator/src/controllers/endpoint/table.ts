@@ -6,28 +6,14 @@ import type { EndpointReason } from './reasons.ts';
 const row = rowsOf<EndpointPhase, EndpointFacts, EndpointAction, EndpointReason>();
 
 const supportedProtocols = ['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch'];
-const queuedMessage =
-  'devices that became known before this one are made servers first; it begins by itself when there are fewer of them';
+const queuedMessage = 'devices that became known earlier are made servers first';
 const resyncMs = minutes(60);
-const afterRestart = 'the database is read when the operator starts';
-
-/** When a blocked Endpoint is reconciled again, where not at its own change. */
-const retryHints: Partial<Record<EndpointReason, string>> = {
-  UnknownMACPrefix: afterRestart,
-  NotABMC: afterRestart,
-  UnsupportedProtocol: afterRestart,
-  NoDefaultCredentials: afterRestart,
-  NameTaken: 'looked at again when that BMC goes',
-};
 
 /** An address on the management network becomes a BMC object, once. The BMC controller does the rest. */
 export const endpointTable: PhaseTable<EndpointPhase, EndpointFacts, EndpointAction, EndpointReason> = {
   Present: row([], (endpoint) => {
     const blocker = blockerOf(endpoint);
-    if (blocker !== undefined) {
-      const [reason, message] = blocker;
-      return wait(resyncMs, reason, `${message}; ${retryHints[reason] ?? 'looked at again when the Endpoint changes'}`);
-    }
+    if (blocker !== undefined) return wait(resyncMs, ...blocker);
     const next = nextStep(endpoint);
     // An Endpoint that waits for something else takes no place in the queue: it could not use its slot.
     if (next.kind !== 'act' || endpoint.discovery === 'admitted') return next;
@@ -53,7 +39,7 @@ function findCredential({
     return wait(
       resyncMs,
       'DefaultCredentialsRejected',
-      `the device rejected all ${count} default credentials of the MAC prefix database; create a BMCSecret with the name of this Endpoint and the right ones`,
+      `the device rejected all ${count} default credentials; create a BMCSecret with the name of this Endpoint and the right ones`,
     );
   if (nextLoginInMs <= 0) return act('tryCredential', 'TryingDefaultCredentials');
   if (logins.failure !== undefined)
@@ -61,7 +47,7 @@ function findCredential({
   return wait(
     nextLoginInMs,
     'TryingDefaultCredentials',
-    `the device rejected ${logins.rejected} of ${count} default credentials; the next is tried after a pause, so that the account is not locked`,
+    `the device rejected ${logins.rejected} of ${count} default credentials; the next is tried after a pause`,
   );
 }
 
@@ -75,17 +61,14 @@ function addressBlocker({ macAddress, duplicates }: EndpointFacts): Blocked | un
     return ['MACAddressMissing', 'spec.macAddress is empty; set it, or create a BMC object with spec.access instead'];
   const [first] = duplicates.before;
   if (first === undefined) return undefined;
-  return [
-    'DuplicateMACAddress',
-    `Endpoint ${first} has ${macAddress} already; nothing is done for this one; correct or delete one of the two`,
-  ];
+  return ['DuplicateMACAddress', `Endpoint ${first} has ${macAddress} already; correct or delete one of the two`];
 }
 
 function deviceBlocker({ macAddress, ip, device, databaseSize }: EndpointFacts): Blocked | undefined {
   if (device === undefined)
     return [
       'UnknownMACPrefix',
-      `${macAddress} matches none of the ${databaseSize} prefixes of the MAC prefix database; add its prefix to the file of --mac-prefixes-file, or create a BMC object with spec.access`,
+      `${macAddress} matches none of ${databaseSize} MAC prefixes; add one to --mac-prefixes-file and restart the operator, or create a BMC with spec.access`,
     ];
   if (device.type !== 'bmc')
     return [
@@ -104,7 +87,7 @@ function credentialBlocker({ device, bmc, secret }: EndpointFacts): Blocked | un
   if (secret === 'absent' && (device?.defaultCredentials ?? []).length === 0)
     return [
       'NoDefaultCredentials',
-      `prefix ${device?.macPrefix ?? ''} of the MAC prefix database has no defaultCredentials; add one, or create a BMCSecret with the name of this Endpoint`,
+      `MAC prefix ${device?.macPrefix ?? ''} has no defaultCredentials; add one and restart, or create a BMCSecret with the name of this Endpoint`,
     ];
   if (bmc !== 'foreign') return undefined;
   return [

@@ -28,6 +28,7 @@ export const serverController = phaseController({
   kind: Server,
   shardKey: shardKeyOfServer,
   phaseOf: phaseOfServer,
+  failurePhases: ['Error'],
   facts: readServerFacts,
   table: serverTable,
   reasons: serverReasons,

@@ -29,6 +29,7 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       discoveryAttempts: attemptsAfter(server, facts, phase),
       ...provisioningFields(server, facts, outcome),
       stateBeforeMaintenance: stateBeforeMaintenance(server, phase),
+      claim: heldBy(server),
       evictionSince: facts.eviction?.since,
       cleanup: cleanupStatus(server, facts, outcome),
       history: historyAfter(server, { state: phase, reason: ready.reason, power: powerState }, outcome),
@@ -65,6 +66,9 @@ function historyAfter(
     return server.status?.history;
   return [...history, { time: at ?? phaseSince, ...current }].slice(-historyLength);
 }
+
+const heldBy = ({ spec: { serverClaimRef: ref } }: Server): string | undefined =>
+  ref === undefined ? undefined : `${ref.namespace}/${ref.name}`;
 
 /** A Server is Ready while it waits for one of these reasons: the machine is in its desired state. */
 const readyMessages: Record<string, string> = {

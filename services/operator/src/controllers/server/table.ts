@@ -82,7 +82,7 @@ export const serverTable: PhaseTable<ServerPhase, ServerFacts, ServerAction, Ser
       wait(
         resyncMs,
         failure?.reason ?? 'DiscoveryFailed',
-        `${failure?.message ?? 'it failed'}; annotate metal.ironcore.dev/operation=retry to try again`,
+        `${failure?.message ?? 'it failed'}; annotate metal.ironcore.dev/operation=retry`,
       )
     );
   }),

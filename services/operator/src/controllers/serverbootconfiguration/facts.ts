@@ -6,6 +6,8 @@ export type BootAction = never;
 
 export interface BootConfigurationFacts {
   readonly state: string;
+  /** Message of the boot service about its failure, if any. */
+  readonly failure: string | undefined;
   /** Message of the boot service about its progress, if any. */
   readonly preparation: string | undefined;
   readonly serverExists: boolean;
@@ -20,6 +22,7 @@ export function readBootConfigurationFacts(
 ): BootConfigurationFacts {
   return {
     state: boot.status?.state ?? '',
+    failure: boot.status?.conditions?.find(({ type, status }) => type !== 'Ready' && status === 'False')?.message,
     preparation: boot.status?.conditions?.find(({ status }) => status === 'Unknown')?.message,
     serverName: boot.spec.serverRef.name,
     serverExists: caches.servers.get(boot.spec.serverRef.name) !== undefined,

@@ -7,22 +7,17 @@ import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
 import type { BootConfigurationReason } from './reasons.ts';
 
 /**
- * Reports while no boot service has answered. Then the boot service owns the state: an earlier condition is corrected, and no
- * condition is added.
+ * Reports while no boot service has answered, and why it failed. A prepared boot configuration is worth no write: only an
+ * earlier condition is corrected.
  */
 export function reportBootConfiguration(
   boot: ServerBootConfiguration,
-  { state }: BootConfigurationFacts,
+  { state, failure }: BootConfigurationFacts,
   outcome: Outcome<BootPhase>,
 ): StatusReport {
   if (outcome.phase === 'Answered') {
-    const ready = condition(
-      boot,
-      'Ready',
-      state === 'Ready' ? 'True' : 'False',
-      state === 'Ready' ? explanations.Ready : explanations.Error,
-    );
-    return { fields: {}, conditions: isReported(boot, 'Ready') ? [ready] : [] };
+    if (state === 'Error') return { fields: {}, conditions: [condition(boot, 'Ready', 'False', failed(failure))] };
+    return { fields: {}, conditions: isReported(boot, 'Ready') ? [condition(boot, 'Ready', 'True', prepared)] : [] };
   }
   const isWithinGracePeriod = outcome.decision.message === undefined;
   return isWithinGracePeriod
@@ -30,10 +25,15 @@ export function reportBootConfiguration(
     : { fields: { state: 'Pending' }, conditions: [readyCondition(boot, outcome, undefined)] };
 }
 
-const explanations = {
-  Ready: { reason: 'Prepared', message: 'the boot service has prepared it; the server may be powered on' },
-  Error: {
-    reason: 'PreparationFailed',
-    message: 'the boot service could not prepare it and tries again; its own condition says why',
-  },
-} as const satisfies Record<string, Explanation & { readonly reason: BootConfigurationReason }>;
+type BootExplanation = Explanation & { readonly reason: BootConfigurationReason };
+
+const prepared: BootExplanation = {
+  reason: 'Prepared',
+  message: 'the boot service has prepared it; the server may be powered on',
+};
+
+/** The condition of a boot service is named after what it checked; this one is where people look. */
+const failed = (message = 'the boot service could not prepare it, and gave no cause'): BootExplanation => ({
+  reason: 'PreparationFailed',
+  message,
+});

@@ -5,6 +5,7 @@ import { bootTable } from './table.ts';
 
 const fresh: BootConfigurationFacts = {
   state: '',
+  failure: undefined,
   preparation: undefined,
   serverExists: true,
   serverName: 's',

@@ -22,7 +22,7 @@ export const bootTable: PhaseTable<BootPhase, BootConfigurationFacts, BootAction
     return wait(
       minutes(10),
       'WaitingForBootService',
-      'no boot service has answered; is one running (--components=boot), or an external boot operator? The server is not powered on before one says Ready',
+      'no boot service has answered; is one running (--components=boot), or an external boot operator?',
     );
   }),
   Answered: row([], () => rest),

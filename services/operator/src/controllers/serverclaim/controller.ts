@@ -20,6 +20,7 @@ export const claimController = phaseController({
   kind: ServerClaim,
   phaseOf: ({ status }: ServerClaim) =>
     status?.phase === 'Bound' || status?.phase === 'Lost' ? status.phase : 'Unbound',
+  failurePhases: ['Lost'],
   facts: readClaimFacts,
   table: claimTable,
   reasons: claimReasons,

@@ -6,7 +6,7 @@ import { byName } from '@metal/kube/runtime/sorted-names.ts';
 import { taintPlanOf } from '../../readiness/taint-plan.ts';
 
 /** Number of servers that a message names. */
-export const mostNamed = 5;
+export const mostNamed = 2;
 
 export type RulePhase = 'InForce';
 

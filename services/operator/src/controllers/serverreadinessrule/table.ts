@@ -14,11 +14,7 @@ export const ruleTable: PhaseTable<RulePhase, RuleFacts, never> = {
   InForce: row([], ({ selectorFault }) =>
     selectorFault === undefined
       ? rest
-      : wait(
-          resyncMs,
-          'InvalidSelector',
-          `spec.serverSelector selects nothing: ${selectorFault}; delete the rule and create it anew`,
-        ),
+      : wait(resyncMs, 'InvalidSelector', `spec.serverSelector: ${selectorFault}; create the rule anew`),
   ),
 };
 

@@ -15,7 +15,7 @@ export const bmcDnsTable: PhaseTable<BmcDnsPhase, BmcDnsFacts, BmcDnsAction, Bmc
     if (!hasAddress) return wait(resyncMs, 'WaitingForAddress', 'the address of the BMC is not known yet');
     if (rendered?.problem !== undefined) return wait(resyncMs, 'TemplateFailed', rendered.problem);
     if (dueInMs <= 0) return act('apply', 'RecordDue');
-    if (rejection !== undefined) return wait(dueInMs, 'RecordRefused', `${rejection}; tried again every minute`);
+    if (rejection !== undefined) return wait(dueInMs, 'RecordRefused', rejection);
     return wait(dueInMs, 'Applied', 'the DNS record is written');
   }),
 };

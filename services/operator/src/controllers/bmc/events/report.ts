@@ -28,8 +28,7 @@ function subscribedCondition(
   if (!isWanted)
     return [condition(bmc, type, 'False', { reason: 'EventsSwitchedOff', message: 'no event URL is configured' })];
   if (problem !== undefined) {
-    const message = `${problem.message}; looked at again at the next look at the BMC`;
-    return [condition(bmc, type, 'False', { reason: problem.reason, message })];
+    return [condition(bmc, type, 'False', problem)];
   }
   if (isVerified)
     return [

@@ -98,15 +98,14 @@ export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now:
 
 function failureOf({ failure }: Readonly<ObservedBmc>, now: number): BmcFacts['failure'] {
   if (failure === undefined) return undefined;
-  const { error, since, retryAt } = failure;
+  const { error, retryAt } = failure;
   // Another login attempt may lock the account. Any other failure is retried: it may have been fixed.
   const mayRepeat = !isRejection(error);
   const legacy = messagesOfV070[mayRepeat ? (error.status ?? 0) : 401];
-  // The same text for every attempt: a BMC that does not answer costs no status write per attempt.
-  const next = `; failing since ${new Date(since).toISOString().slice(0, 19)}Z, tried again with pauses that grow to two minutes`;
+  const prefix = error.code === 'TlsUntrusted' ? '' : `${legacy?.message ?? 'BMC connection error'}: `;
   return {
     reason: legacy?.reason ?? error.code,
-    message: `${legacy?.message ?? 'BMC connection error'}: ${error.message}${mayRepeat ? next : ''}`,
+    message: `${prefix}${error.message}`,
     needsHuman: codesForHumans.has(error.code),
     mayRepeat,
     retryInMs: retryAt - now,

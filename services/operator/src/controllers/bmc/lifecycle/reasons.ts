@@ -81,7 +81,7 @@ const failureReasons = {
     meaning:
       'The BMC does not let the user log in with this password, or user name and password could not be had. They are not sent again, so that the account is not locked.',
     remedy:
-      'Correct the BMCSecret; the BMC is tried again at once. If password or rights were put right at the BMC, annotate the BMCSecret.',
+      'Correct the BMCSecret; the BMC is tried again at once. If password or rights were put right at the BMC, annotate the BMCSecret (tried-again=<time>).',
     weight: 'failed',
     actor: 'person',
     pointsTo: 'BMCSecret',
@@ -123,7 +123,13 @@ const failureReasons = {
     actor: 'person',
     command: 'kubectl describe bmc {name}',
   },
-  TimedOut: { meaning: 'The BMC did not answer in time.', remedy: retriedRemedy, weight: 'waiting', actor: 'hardware' },
+  TimedOut: {
+    meaning: 'The BMC did not answer in time.',
+    remedy: 'Check its load and the network; raise --bmc-call-timeout if it is only slow.',
+    weight: 'failed',
+    actor: 'person',
+    command: 'kubectl describe bmc {name}',
+  },
   CircuitOpen: {
     meaning: 'The BMC failed several times in a row and is left alone for a while.',
     remedy: passesByItself,

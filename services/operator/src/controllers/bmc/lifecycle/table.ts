@@ -8,6 +8,7 @@ const row = rowsOf<BmcPhase, BmcFacts, BmcAction, BmcReason>();
 type BmcDecision<To extends BmcPhase = never> = Decision<To, BmcAction, BmcReason>;
 
 const resyncMs = minutes(60);
+const warning = { type: 'Warning' } as const;
 
 /** A BMC is Enabled while its management controller responds. Error means that only an administrator can fix it. */
 export const bmcTable: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
@@ -27,7 +28,7 @@ export const bmcTable: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
     if (requested !== undefined) return requested;
     if (bmc.blocker !== undefined) return go('Error', bmc.blocker.reason, bmc.blocker.message);
     if (bmc.failure?.needsHuman) return go('Error', bmc.failure.reason, bmc.failure.message);
-    if (bmc.failure !== undefined) return go('Pending', bmc.failure.reason, bmc.failure.message);
+    if (bmc.failure !== undefined) return go('Pending', bmc.failure.reason, bmc.failure.message, warning);
     if (bmc.nextPollInMs <= 0) return act('observe', 'PeriodicLook');
     return keepServers(bmc);
   }),
@@ -51,18 +52,13 @@ export const bmcTable: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
     if (operation !== undefined && isUnderWay(reset)) return act('dropOperation', 'ResetAlreadyRunning');
     if (reset.wanted !== undefined) return go('ResetRequested', reset.wanted.why);
     if (reset.pending !== undefined) return act('sendReset', 'ResetRecorded');
-    if (reset.outcome?.kind === 'failed') return go('Pending', reset.outcome.reason, reset.outcome.message);
+    if (reset.outcome?.kind === 'failed') return go('Pending', reset.outcome.reason, reset.outcome.message, warning);
     return awaitReturn(bmc);
   }),
 };
 
 function awaitHuman({ mayRepeat, retryInMs, reason, message }: NonNullable<BmcFacts['failure']>): BmcDecision {
-  if (!mayRepeat)
-    return wait(
-      resyncMs,
-      reason,
-      `${message}; not tried again until the spec of the BMC, its BMCSecret or the address of its Endpoint changes; ${retryLoginHint}`,
-    );
+  if (!mayRepeat) return wait(resyncMs, reason, `${message}; ${retryLoginHint}`);
   return retryInMs > 0 ? wait(retryInMs, reason, message) : act('observe', 'PeriodicLook');
 }
 
@@ -77,16 +73,11 @@ function operationFirst({ operation, reset }: BmcFacts): BmcDecision<'ResetReque
 }
 
 function awaitReturn({ reset, failure, blocker }: BmcFacts): BmcDecision<'Pending'> {
-  if (reset.quietForMs > 0)
-    return wait(
-      reset.quietForMs,
-      'WaitingForReset',
-      `${resetMessage(reset.record?.sentAt)}; it is left alone until then`,
-    );
+  if (reset.quietForMs > 0) return wait(reset.quietForMs, 'WaitingForReset', resetMessage(reset.record?.sentAt));
   if (blocker !== undefined) return wait(resyncMs, blocker.reason, blocker.message);
   if (reset.hasResponded) return go('Pending', 'ResetComplete', 'BMC reset is complete');
   if (reset.nextTryInMs <= 0) return act('observe', 'WaitingForReset');
-  const lastSeen = failure === undefined ? '' : `; last seen: ${failure.message}`;
+  const lastSeen = failure === undefined ? '' : `; last seen: ${failure.reason}`;
   return wait(
     soonest(reset.nextTryInMs, reset.automaticInMs),
     'WaitingForReset',
@@ -95,7 +86,7 @@ function awaitReturn({ reset, failure, blocker }: BmcFacts): BmcDecision<'Pendin
 }
 
 const resetMessage = (sentAt: string | undefined): string =>
-  `the BMC was told at ${sentAt ?? ''} to restart and is tried again now and then until it answers`;
+  `the BMC was told at ${sentAt ?? ''} to restart and has not answered since`;
 
 function keepServers(bmc: BmcFacts): BmcDecision {
   if (!bmc.managerRecorded) return act('recordManager', 'ManagerFound');

@@ -8,7 +8,7 @@ import { addressOf, credentialsIn } from '../../../bmc-connections/connection.ts
 import { StaleDecision } from '../../../errors.ts';
 import type { BmcReconcile } from '../lifecycle/facts.ts';
 import type { ResetFailureReason, ResetOutcome } from '../../../bmc-connections/observed-bmc.ts';
-import { isFailureOfService } from './resets.ts';
+import { bmcOperations, isFailureOfService } from './resets.ts';
 
 const sshPort = 22;
 
@@ -17,7 +17,10 @@ export async function dropOperation(reconcile: BmcReconcile): Promise<void> {
   const { operation } = reconcile.facts;
   if (operation === undefined) return;
   if (operation.kind === 'unsupported')
-    reconcile.warn('UnsupportedOperation', `Unsupported operation annotation "${operation.value}"`);
+    reconcile.warn(
+      'UnsupportedOperation',
+      `Unsupported operation annotation "${operation.value}"; a BMC knows ${bmcOperations.join(', ')}`,
+    );
   else
     reconcile.warn(
       'ResetAlreadyRunning',

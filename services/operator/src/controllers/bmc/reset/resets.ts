@@ -44,6 +44,8 @@ const methods: ReadonlyMap<string, ResetMethod> = new Map([
   [operations.gracefulRestartBmc, 'Redfish'],
   [operations.forceSshResetBmc, 'SSH'],
 ]);
+/** The operations of a BMC. */
+export const bmcOperations: readonly string[] = [...methods.keys()];
 const ignoredOperations: ReadonlySet<string> = new Set([...ignoringOperations, operations.ignoreChild]);
 
 export function operationOf({ metadata }: BMC): BmcOperation | undefined {

@@ -50,7 +50,7 @@ function unreadableSystem(
   const missing = bmcConnections.observation(bmcName)?.missing ?? [];
   const found = missing.find(({ path }) => path === spec.systemURI);
   if (found === undefined) return undefined;
-  const message = `BMC "${bmcName}" answers, but cannot give this system (${found.status ?? found.code}); the server is left as it is until it can`;
+  const message = `BMC "${bmcName}" answers, but cannot give this system (${found.status ?? found.code}); nothing is done to the server`;
   return { isReachable: false, exists: true, reason: 'SystemUnreadable', message };
 }
 
@@ -81,7 +81,7 @@ function resolveReferencedBmc(bmcName: string, { caches, config }: FactsInput): 
   const { connection, blocker } = connectionOf(bmc, caches, config);
   if (bmc.status?.state === 'Enabled' && blocker === undefined) return { bmcName, connection, bmc: reachable };
   const ready = bmc.status?.conditions?.find(({ type }) => type === 'Ready');
-  const why = blocker?.message ?? ready?.message ?? 'it has not been reached yet';
+  const why = blocker?.reason ?? ready?.reason ?? 'NotYetSeen';
   return {
     bmcName,
     connection,
@@ -89,7 +89,7 @@ function resolveReferencedBmc(bmcName: string, { caches, config }: FactsInput): 
       isReachable: false,
       exists: true,
       reason: 'BMCNotReady',
-      message: `BMC "${bmcName}" is not ready: ${why}; the server is left as it is until the BMC answers`,
+      message: `BMC "${bmcName}" is not ready (${why}); its condition Ready has the cause`,
     },
   };
 }

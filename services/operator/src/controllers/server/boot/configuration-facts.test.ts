@@ -32,8 +32,8 @@ const rows: [about: string, status: Status, explanation: RegExp][] = [
   ],
   [
     'that cannot be booted',
-    { state: 'Error', conditions: [conditionWith('ImageValidation', 'False', 'it lacks a kernel')] },
-    /^it lacks a kernel$/,
+    { state: 'Error', conditions: [conditionWith('ImageValidation', 'False', 'LayerMissing: it lacks a kernel')] },
+    /^ServerBootConfiguration \S+ cannot be booted \(LayerMissing\); its condition Ready has the cause$/,
   ],
   ['that is prepared', { state: 'Ready' }, /^nothing was fetched/],
   ['whose boot has begun', { state: 'Ready', conditions: [delivered] }, /^last evidence: IPXEScriptFetched$/],

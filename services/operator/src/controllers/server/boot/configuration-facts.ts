@@ -8,6 +8,7 @@ import {
   reprovisionAnnotation,
 } from '@metal/api/wire/contract.ts';
 import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
+import { keyOf } from '@metal/kube/kinds/kind.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 
 /** One boot configuration of the server: of a claim, a discovery, a cleanup or a maintenance. */
@@ -78,15 +79,20 @@ const messageOf = (
   predicate: (condition: Condition) => boolean,
 ): string | undefined => status?.conditions?.find(predicate)?.message;
 
-/** What failed or is still missing; the message of the boot service where it wrote one. */
+/** What failed or is still missing. The boot configuration itself has the cause of a failure. */
 const explanations: Readonly<Record<BootFacts['state'], (boot: ServerBootConfiguration) => string>> = {
-  Error: (boot) =>
-    messageOf(boot, ({ type, status }) => status === 'False' && type !== 'Ready') ??
-    'the boot service reports an error',
+  Error: (boot) => `ServerBootConfiguration ${keyOf(boot)} cannot be booted${failureOf(boot)}`,
   Pending: (boot) =>
     messageOf(boot, ({ status }) => status === 'Unknown') ?? 'the boot service has not prepared it yet',
-  Ready: (boot) => messageOf(boot, ({ type }) => type === 'BootOverdue') ?? progressOf(boot),
+  Ready: (boot) => messageOf(boot, ({ type }) => type === bootOverdue) ?? progressOf(boot),
 };
+
+/** The error code, at the start of the message of our boot service. */
+function failureOf(boot: ServerBootConfiguration): string {
+  const message = messageOf(boot, ({ type, status }) => status === 'False' && type !== 'Ready');
+  const [, code] = /^([A-Z]\w+): /.exec(message ?? '') ?? [];
+  return `${code === undefined ? '' : ` (${code})`}; its condition Ready has the cause`;
+}
 
 function progressOf(boot: ServerBootConfiguration): string {
   const seen = progressTypes.find((type) => progressConditionOf(boot, type) !== undefined);

@@ -86,7 +86,7 @@ function requireSame(
   const isSame = attemptAnnotations.every((name) => found[name] === annotations[name]);
   if (owned && isSame && deletionTimestamp === undefined) return boot;
   throw new StaleDecision(
-    `ServerBootConfiguration ${keyOf(boot)} exists and does not belong to this attempt of this server, or is being deleted; the name is needed`,
+    `ServerBootConfiguration ${keyOf(boot)} is in the way: it is being deleted, or not of this attempt of this server`,
   );
 }
 

@@ -29,7 +29,7 @@ export function serveClaim(server: ServerFacts, claim: BoundClaim): Step<'Error'
     return pollOrWait(
       server,
       'SafeStop',
-      `it lost power, and boot policy safeStop keeps it off; set spec.power of claim ${claim.name} to Off and On again to start it`,
+      `it lost power, and boot policy safeStop keeps it off; set spec.power of claim ${claim.name} to Off and On again`,
     );
   if (claim.provisioned) return keepOn(server, claim);
   if (claim.boot.state === 'Error') return wait(resyncMs, 'BootConfigurationFailed', claim.boot.explanation);
@@ -89,10 +89,7 @@ function keepOn(server: ServerFacts, claim: BoundClaim): Step<'Error'> {
 }
 
 function bootFirst(server: ServerFacts, claim: BoundClaim, progress: string): Step<'Error'> {
-  const late =
-    server.powerForMs > bootProgressTimeoutMs
-      ? `; nothing new for ${Math.round(server.powerForMs / 60_000)} min, look at the serial console`
-      : '';
+  const late = server.powerForMs > bootProgressTimeoutMs ? '; see the serial console' : '';
   // Somebody else started the machine since the boot was adopted: it does not run the image of the claim.
   const startedByOthers = claim.firstBootPending && server.power !== 'Off';
   return (
@@ -102,11 +99,7 @@ function bootFirst(server: ServerFacts, claim: BoundClaim, progress: string): St
       : undefined) ??
     recordPower(claim) ??
     ensurePower(server, { target: 'On', reason: 'ClaimWantsOn', start: 'networkBoot' }) ??
-    restOrEvict(
-      server,
-      'WaitingForBoot',
-      `on for claim ${claim.name}; ${progress}${late}. To boot it again, annotate the claim with metal.ironcore.dev/operation=reprovision`,
-    )
+    restOrEvict(server, 'WaitingForBoot', `on for claim ${claim.name}; ${progress}${late}`)
   );
 }
 
@@ -150,6 +143,6 @@ function evict(server: ServerFacts, { taint, verified }: EvictionFacts): Step<'E
 
 /** The claim is gone and the machine is off. */
 export function release(server: ServerFacts): Step<'Released'> {
-  if (server.reclaim === 'Retain') return go('Released', 'KeptForReview');
+  if (server.reclaim === 'Retain') return go('Released', 'KeptForReview', undefined, { type: 'Normal' });
   return act('dropClaimRef', 'Recycled');
 }

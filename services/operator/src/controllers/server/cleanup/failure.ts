@@ -7,18 +7,21 @@ import { needsBoot } from './policy.ts';
 export function failedBecause({ cleanup }: Pick<ServerFacts, 'cleanup'>): string | undefined {
   const { attempt, boot, report, noProgressForMs, timeoutMs, sharedDisk } = cleanup;
   if (attempt === 0) return undefined;
-  if (report?.state === 'Failed') return report.message || 'the agent reported failure and no cause';
+  if (report?.state === 'Failed') return shortened(report.message || 'the agent reported failure and no cause');
   if (isUnconfirmedSuccess(cleanup) && cleanup.hasRun === 'no')
-    return 'success was reported, but its machine has not run since its boot was prepared; whoever told it was not on it';
+    return 'success was reported for a machine that did not run';
   const setting = failedSetting(cleanup);
   if (setting !== undefined) return setting;
   if (sharedDisk !== undefined)
-    return `disk ${sharedDisk.wwid} is one of server ${sharedDisk.serverName}, too, and would be erased for both; take it away from one of them, and annotate that one metal.ironcore.dev/operation=rediscover; if it is in use or cannot report, delete its ServerInventory`;
+    return `server ${sharedDisk.serverName} has disk ${sharedDisk.wwid}, too; take it from one of them and rediscover that`;
   if (report?.state === 'Succeeded' || noProgressForMs < timeoutMs) return undefined;
   // An attempt without progress frees its place in the queue, for example while its BMC is unreachable.
   if (boot === undefined) return missedAction(cleanup);
   return `nothing was heard for ${formatDuration(timeoutMs)}; ${report === undefined ? boot.explanation : cleanup.progress}`;
 }
+
+/** Of a machine or a BMC: the ErasureReport and the log have all of it. */
+const shortened = (text: string): string => (text.length > 69 ? `${text.slice(0, 68)}…` : text);
 
 /** Anybody who knows the system UUID can fetch the boot data with their token: a report counts only if the machine has run. */
 export const isUnconfirmedSuccess = ({ clearance, boot, report, hasRun }: CleanupFacts): boolean =>
@@ -27,16 +30,16 @@ export const isUnconfirmedSuccess = ({ clearance, boot, report, hasRun }: Cleanu
 /** A requested reset that cannot be confirmed fails the attempt. */
 function failedSetting({ clearance, bios, bootOrder, timeoutMs }: CleanupFacts): string | undefined {
   if (clearance !== undefined) return undefined;
-  if (bios.kind === 'failed') return `its BIOS is not reset: ${bios.message}`;
-  if (bootOrder.kind === 'failed') return `its boot order is not restored: ${bootOrder.message}`;
+  if (bios.kind === 'failed') return `its BIOS is not reset: ${shortened(bios.message)}`;
+  if (bootOrder.kind === 'failed') return `its boot order is not restored: ${shortened(bootOrder.message)}`;
   if (bios.kind === 'requested' && bios.forMs >= timeoutMs)
-    return `its BIOS is not reset within ${formatDuration(timeoutMs)}; the BMC took the order, the machine has started since, and the reset is still pending`;
+    return `its BIOS reset was accepted and is still pending after ${formatDuration(timeoutMs)}`;
   if (bootOrder.kind === 'requested' && bootOrder.forMs >= timeoutMs) return bootOrderNotShown(timeoutMs);
   return undefined;
 }
 
 const bootOrderNotShown = (timeoutMs: number): string =>
-  `its boot order is not restored within ${formatDuration(timeoutMs)}; the BMC took the order and does not show it`;
+  `its boot order was accepted and not shown within ${formatDuration(timeoutMs)}`;
 
 /** The action that was not reached within the timeout. */
 function missedAction({ policy, bios, bootOrder, timeoutMs }: CleanupFacts): string {
@@ -57,6 +60,6 @@ export function cleanupFailure(facts: Pick<ServerFacts, 'cleanup'>): Failure | u
   if (reason === undefined) return undefined;
   return {
     reason: 'CleanupFailed',
-    message: `it may hold what a former claim left; attempt ${attempt} of ${maxAttempts} to clean it up: ${reason}`,
+    message: `attempt ${attempt} of ${maxAttempts} to clean it up: ${reason}`,
   };
 }

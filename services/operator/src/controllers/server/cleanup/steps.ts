@@ -119,7 +119,7 @@ function begin(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
     return wait(
       resyncMs,
       'ProbeBootNameTaken',
-      'a ServerBootConfiguration that is not of a discovery has the name of this server in the manager namespace; delete or rename it, cleanup needs the name',
+      'a ServerBootConfiguration of somebody else has the name of this server in the manager namespace; delete or rename it',
     );
   if (cleanup.otherBootLeft) return act('clearBoot', 'EarlierAttemptLeftItsBoot');
   if (policy.disks !== 'None' && !cleanup.disksKnown)

@@ -32,5 +32,8 @@ export async function recordDeletionEvent(reconcile: ServerReconcile): Promise<v
     ? '; the next Server of it is cleaned up first, where the policy asks for that'
     : '';
   context.bmcConnections.observedSystem(object.metadata.uid ?? '').deletionReported = true;
-  reconcile.warn('ServerDeleted', `The machine is left as it is: power ${power}, disks untouched; ${claim}${mark}`);
+  const note = `The machine is left as it is: power ${power}, disks untouched; ${claim}${mark}`;
+  // A free server without data of a claim is deleted on purpose.
+  const type = facts.claim.binding === 'unbound' && mark === '' ? 'Normal' : 'Warning';
+  reconcile.recordEvent({ type, reason: 'ServerDeleted', action: 'recordDeletionEvent', note });
 }

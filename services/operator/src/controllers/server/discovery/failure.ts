@@ -8,6 +8,6 @@ export function discoveryFailure({
   if (discoveryAttempts < maxDiscoveryAttempts) return undefined;
   return {
     reason: 'DiscoveryFailed',
-    message: `${discoveryAttempts} discovery attempts brought no report; the events tell how far each came`,
+    message: `${discoveryAttempts} discovery attempts brought no report; the events have the last step of each`,
   };
 }

@@ -32,7 +32,7 @@ function skipRunningServer(server: ServerFacts): Step | undefined {
   return pollOrWait(
     server,
     'RunningServerLeftAlone',
-    'the server was found running; power it off, annotate metal.ironcore.dev/allow-interruption=true, or start the operator with --enforce-first-boot, to have it discovered',
+    'found running; power it off, annotate metal.ironcore.dev/allow-interruption=true, or start the operator with --enforce-first-boot',
   );
 }
 
@@ -41,7 +41,7 @@ function prepareProbeBoot(server: ServerFacts): Step<'Discovery'> {
     return wait(
       resyncMs,
       'ProbeBootNameTaken',
-      'a ServerBootConfiguration that is not of a discovery has the name of this server in the manager namespace; delete or rename it, discovery needs the name',
+      'a ServerBootConfiguration of somebody else has the name of this server in the manager namespace; delete or rename it',
     );
   // A boot configuration of an earlier attempt has an earlier token, which a machine may already know. A reference to a
   // deleted one would match the next one of that name before its ignition exists.
@@ -70,6 +70,7 @@ export function discover(server: ServerFacts): Step<'Available' | 'Cleanup' | 'I
       'Initial',
       'DiscoveryTimedOut',
       `no report within ${formatDuration(server.discoveryTimeoutMs)}; ${probeBoot.explanation}`,
+      { type: 'Warning' },
     );
   return rejectEarlyBoot(server, probeBoot) ?? awaitReport(server, probeBoot, restMs);
 }
@@ -103,8 +104,9 @@ function awaitReport(server: ServerFacts, boot: BootFacts, restMs: number): Step
       'Initial',
       'BootMethodOverdue',
       `${boot.stuck.message}; the next attempt boots by ${boot.stuck.nextMethod}`,
+      { type: 'Warning' },
     );
-  const next = `; attempt ${boot.attempt} of ${server.maxDiscoveryAttempts}, given up ${formatDuration(server.discoveryTimeoutMs)} after it began`;
+  const next = `; attempt ${boot.attempt} of ${server.maxDiscoveryAttempts} ends after ${formatDuration(server.discoveryTimeoutMs)}`;
   const progress = `${boot.explanation}${next}`;
   if (boot.state === 'Error') return wait(restMs, 'BootConfigurationFailed', progress);
   if (boot.state === 'Pending') return wait(restMs, 'WaitingForBootConfiguration', `the discovery image: ${progress}`);

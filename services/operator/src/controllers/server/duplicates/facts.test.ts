@@ -64,8 +64,8 @@ test('the UUID comparison ignores case, and each message names the other Server 
   assert.deepEqual(
     ['a', 'b'].map((name) => [factsOf(name, both)?.isIgnored, factsOf(name, both)?.message]),
     [
-      [false, 'Server b has this system UUID too; only this one is acted on. Delete one of them'],
-      [true, 'Server a has this system UUID too and is acted on; nothing is done through this one. Delete one of them'],
+      [false, 'Server b has this system UUID too; this one is managed; delete the surplus'],
+      [true, 'Server a has this system UUID too and is managed; delete one of the two'],
     ],
   );
 });
@@ -74,7 +74,7 @@ test('a Server with a claim is managed instead of an older one, and the message 
   const claimed = server('b', 2, { serverClaimRef: { namespace: 'team', name: 'claim' } });
   const older = factsOf('a', [server('a', 1), claimed]);
   assert.equal(older?.isIgnored, true);
-  assert.match(older.message, /^Server b has .* acted on, as it has a claim;/);
+  assert.match(older.message, /^Server b has .* is managed, as it has a claim;/);
 });
 
 test('a message with many names is shortened', () => {

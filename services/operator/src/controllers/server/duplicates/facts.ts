@@ -37,10 +37,10 @@ export function duplicateFacts(
 
 function messageOf(others: readonly Server[], managed: Server | undefined): string {
   if (managed !== undefined)
-    return `Server ${managed.metadata.name} has this system UUID too and is acted on${reasonFor(managed)}; nothing is done through this one. Delete one of them`;
+    return `Server ${managed.metadata.name} has this system UUID too and is managed${reasonFor(managed)}; delete one of the two`;
   const names = others.map(({ metadata }) => metadata.name).toSorted();
   const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';
-  return `Server ${names.slice(0, mostNames).join(', ')}${more} has this system UUID too; only this one is acted on. Delete one of them`;
+  return `Server ${names.slice(0, mostNames).join(', ')}${more} has this system UUID too; this one is managed; delete the surplus`;
 }
 
 const reasonFor = ({ spec }: Server): string => (spec.serverClaimRef === undefined ? '' : ', as it has a claim');

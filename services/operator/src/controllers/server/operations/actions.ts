@@ -3,6 +3,7 @@ import { operationAnnotation, operationUnderWayAnnotation, parkedAnnotation } fr
 import { RedfishError, wasNotApplied } from '@metal/redfish/errors.ts';
 import { resetSystem, type ResetType } from '@metal/redfish/resources/power.ts';
 import { observe } from '../bmc/actions.ts';
+import { serverOperations } from './facts.ts';
 import { memoryOf, onlyTo, patchGuarded, type ServerReconcile, systemUriOf, withBmc } from '../machine.ts';
 
 const consumed = { metadata: { annotations: { [operationAnnotation]: null } } };
@@ -18,7 +19,7 @@ export async function consumeOperation(reconcile: ServerReconcile): Promise<void
 
 export async function dropUnsupportedOperation(reconcile: ServerReconcile): Promise<void> {
   await patchGuarded(reconcile, consumed);
-  const note = `Unsupported operation annotation "${operationValue(reconcile)}"`;
+  const note = `Unsupported operation annotation "${operationValue(reconcile)}"; a Server knows ${serverOperations.join(', ')}`;
   reconcile.recordEvent({ type: 'Warning', reason: 'UnsupportedOperation', action: clearing, note });
 }
 
@@ -52,6 +53,7 @@ export async function park(reconcile: ServerReconcile): Promise<void> {
   reconcile.recordEvent({ type: 'Normal', reason: 'Parked', action: 'PowerOff', note: 'Parked Server, powered off' });
 }
 
+/** The event is that of the state that follows. */
 export async function unpark(reconcile: ServerReconcile): Promise<void> {
   await patchGuarded(reconcile, {
     metadata: { annotations: { [operationAnnotation]: null, [parkedAnnotation]: null } },
@@ -60,12 +62,6 @@ export async function unpark(reconcile: ServerReconcile): Promise<void> {
   // Somebody may have changed the machine: earlier readings are outdated.
   memory.inventory = undefined;
   memory.resumeFromParked();
-  reconcile.recordEvent({
-    type: 'Normal',
-    reason: 'Unparking',
-    action: 'Unpark',
-    note: 'Unpark requested, releasing server',
-  });
 }
 
 /**

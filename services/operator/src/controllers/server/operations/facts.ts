@@ -43,6 +43,12 @@ const resetTypes: ReadonlyMap<string, ResetType> = new Map([
   [operations.forceOnServer, 'ForceOn'],
 ]);
 
+const requests = ['park', 'unpark', 'retry', 'rediscover'] as const;
+const isRequest = (value: string): value is (typeof requests)[number] => requests.some((known) => known === value);
+
+/** What a Server does on request. */
+export const serverOperations: readonly string[] = [...requests, ...Object.keys(resetTypes)];
+
 function operationFacts({ metadata }: Server, memory: ObservedSystem): OperationFacts {
   const annotations = metadata.annotations ?? {};
   const underWay = annotations[operationUnderWayAnnotation];
@@ -50,8 +56,7 @@ function operationFacts({ metadata }: Server, memory: ObservedSystem): Operation
   const value = annotations[operationAnnotation] ?? '';
   const type = resetTypes.get(value);
   if (type !== undefined) return { kind: 'reset', value, type };
-  if (value === 'park' || value === 'unpark' || value === 'retry' || value === 'rediscover')
-    return { kind: value, value };
+  if (isRequest(value)) return { kind: value, value };
   return isHandledElsewhere(value) ? { kind: 'none' } : { kind: 'unsupported', value };
 }
 

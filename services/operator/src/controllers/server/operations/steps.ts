@@ -13,7 +13,8 @@ export function operationStep(name: ServerPhase, server: ServerFacts): Step<Glob
   if (operation.kind === 'interrupted') return act('dropInterruptedOperation', 'OperationUncertain');
   if (parked) {
     if (operation.kind !== 'none') return act('dropParkedOperation', 'ParkedOperationDropped');
-    return name === 'Parked' ? undefined : go('Parked', 'ParkRequested');
+    // `park` has recorded the event.
+    return name === 'Parked' ? undefined : go('Parked', 'ParkRequested', undefined, 'none');
   }
   switch (operation.kind) {
     case 'none':
