@@ -63,7 +63,10 @@ test('the exit code distinguishes wrong usage from missing programs', async () =
   await using empty = await temporaryDirectory();
   await assert.rejects(controlPlane(['up', '--colour']), { code: 2, stderr: /unknown option '--colour'/ });
   await assert.rejects(controlPlane(['path'], { KUBEBUILDER_ASSETS: empty.path }), { code: 3, stderr: /lacks etcd/ });
-  await assert.rejects(controlPlane(['kubectl', '--data', empty.path, 'version']), { code: 1, stderr: /has no data of a control plane/ });
+  await assert.rejects(controlPlane(['kubectl', '--data', empty.path, 'version']), {
+    code: 1,
+    stderr: /has no data of a control plane/,
+  });
   const { stdout } = await controlPlane(['--help']);
   assert.match(stdout, /Exit codes: 0/);
 });
