@@ -2118,17 +2118,17 @@ export const errorCodes = {
   },
   "AlreadyExists": {
     "retry": "later",
-    "meaning": "An object of this name exists that was not known when it was to be created.",
-    "remedy": "Nothing if it appears once; otherwise rename or delete the object in the way."
+    "meaning": "The operator wants to create an object, but another one has its name.",
+    "remedy": "Nothing if it appears once; otherwise rename or delete the other object."
   },
   "Conflict": {
     "retry": "later",
-    "meaning": "Somebody else wrote the object in between.",
-    "remedy": "Nothing; the new version is looked at and judged again."
+    "meaning": "Another writer changed the object meanwhile.",
+    "remedy": "Nothing; the operator reconciles the new version."
   },
   "Invalid": {
     "retry": "blocked",
-    "meaning": "The API server refuses what was to be written as invalid.",
+    "meaning": "The API server rejected a write as invalid.",
     "remedy": "Install the CRDs of this version; if they are, report it with the message."
   },
   "Forbidden": {
@@ -2143,18 +2143,18 @@ export const errorCodes = {
   },
   "Expired": {
     "retry": "later",
-    "meaning": "The history that a watch or a list wanted to go on from is no longer kept.",
-    "remedy": "Nothing; everything is listed anew."
+    "meaning": "The resourceVersion or page token of a watch or list is too old.",
+    "remedy": "Nothing; the operator lists again."
   },
   "TooManyRequests": {
     "retry": "later",
-    "meaning": "The API server asks to come back later.",
-    "remedy": "Nothing; if it stays so, look at the load and the flow control of the API server."
+    "meaning": "The API server limits the rate of requests.",
+    "remedy": "Nothing; if it lasts, check the load and the flow control of the API server."
   },
   "Timeout": {
     "retry": "later",
-    "meaning": "The API server did not answer within the deadline.",
-    "remedy": "Look at the load of the API server and of etcd; it is tried again."
+    "meaning": "The API server did not respond within the deadline.",
+    "remedy": "Check the load of the API server and of etcd; the operator retries."
   },
   "Unreachable": {
     "retry": "later",
@@ -2163,8 +2163,8 @@ export const errorCodes = {
   },
   "ServerError": {
     "retry": "later",
-    "meaning": "The API server, or a webhook that it asks, failed.",
-    "remedy": "Read the message; a webhook that does not answer is named there."
+    "meaning": "The API server, or a webhook that it calls, failed.",
+    "remedy": "Read the message; it names a webhook that does not respond."
   },
   "BadAnswer": {
     "retry": "later",
@@ -2179,7 +2179,7 @@ export const errorCodes = {
   "InvalidConfiguration": {
     "retry": "blocked",
     "meaning": "A flag, an environment variable or a file named by one is unusable.",
-    "remedy": "Correct what the message names and start the operator anew."
+    "remedy": "Correct what the message names and restart the operator."
   },
   "StaleDecision": {
     "retry": "later",
@@ -2189,17 +2189,17 @@ export const errorCodes = {
   "LeaseLost": {
     "retry": "blocked",
     "meaning": "Another replica holds the lease; this process stops, so that two never work at once.",
-    "remedy": "Nothing; it is started again and waits for the lease. If it repeats, look at the load of the API server."
+    "remedy": "Nothing; Kubernetes restarts it, and it waits for the lease. If it repeats, check the load of the API server."
   },
   "TableNeverRests": {
     "retry": "bug",
-    "meaning": "A phase table did not come to a decision to wait or rest; the object is slowed down.",
+    "meaning": "A phase table did not decide to wait or rest; the object is retried with backoff.",
     "remedy": "Report it with the log lines of the object; it is a defect of the operator."
   },
   "InternalError": {
     "retry": "bug",
-    "meaning": "An error without a code stopped the turn.",
-    "remedy": "Report it with the message; it is a defect of the operator. It is tried again with growing pauses."
+    "meaning": "An error without a code stopped the reconcile.",
+    "remedy": "Report it with the message; it is a defect of the operator. It is retried with backoff."
   },
   "AuthenticationFailed": {
     "retry": "blocked",
