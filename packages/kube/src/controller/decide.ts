@@ -10,7 +10,7 @@ interface ReasonText {
   /** Kind of the object that holds the cause, if it is another object than the one with the reason. */
   readonly pointsTo?: string;
 }
-/** A reason that needs nobody. Waiting: something else has to happen first. */
+/** A reason that passes by itself, or that somebody wants to last. Waiting: something else has to happen first. */
 interface QuietReason extends ReasonText {
   readonly weight: 'ok' | 'working' | 'waiting';
   readonly actor: 'operator' | 'person' | 'tenant' | 'hardware';

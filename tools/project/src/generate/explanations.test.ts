@@ -118,7 +118,7 @@ test('the page of reasons has one chapter for each kind, what needs a person fir
   assert.deepEqual(text.match(/^##.*/gm), [
     '## What needs a person',
     '### Server',
-    '## What goes on without a person',
+    '## Other reasons',
     '### Server',
     '## Words in the message of NoServerMatches',
   ]);

@@ -35,9 +35,10 @@ These reasons stay until somebody acts. *(failed)*: the operator tried it, and d
 `;
 
 const aboutTheRest = `
-## What goes on without a person
+## Other reasons
 
-*Waiting*: something else has to happen first, named in the column *Who acts next*.
+These pass by themselves, or somebody wants them to last, as \`Parked\`. *waiting*: something else has to happen first; the last
+column names who acts next.
 `;
 
 const aboutRejections = `

@@ -19,7 +19,7 @@ import { serverActions } from './actions.ts';
 import { decideDeletion } from './deletion/steps.ts';
 import { readServerFacts } from './facts.ts';
 import { serverReasons } from './reasons.ts';
-import { reportServer } from './report.ts';
+import { reportServer, serverProgressFields } from './report.ts';
 import { serverTable } from './table.ts';
 import type { ServerPhase } from './types.ts';
 
@@ -37,7 +37,7 @@ export const serverController = phaseController({
   actions: serverActions,
   readOnlyActions: ['observe'],
   report: reportServer,
-  progressFields: ['powerState', 'networkInterfaces', 'pendingBootUID', 'history'],
+  progressFields: serverProgressFields,
   paused: isPaused,
   watches: [
     {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { diffStatus } from '@metal/kube/controller/status-diff.ts';
-import { reportServer } from './report.ts';
+import { reportServer, serverProgressFields } from './report.ts';
 import { calmServer } from './table.rows.ts';
 
 const noon = '2026-01-01T12:00:00Z';
@@ -56,4 +56,15 @@ test('the history never causes a write: neither when nothing changes, nor on a s
   assert.equal(after(server, waits('Available', 'Available')).isWritten, false);
   const { history: _, ...withoutHistory } = server.status ?? {};
   assert.equal(after({ ...server, status: withoutHistory }, waits('Available', 'Available')).isWritten, false);
+});
+
+test('the history of a wait that follows another is written as late as its condition', () => {
+  const { server } = after(initial, waits('Reserved', 'WaitingForPowerOn'));
+  const report = reportServer(server, { ...calmServer, power: 'On' }, waits('Reserved', 'WaitingForBoot'));
+  const { changedFields = [] } = diffStatus(server, report, [], Date.parse(noon)) ?? {};
+  assert.ok(changedFields.includes('history'));
+  assert.deepEqual(
+    changedFields.filter((field) => !serverProgressFields.includes(field)),
+    [],
+  );
 });

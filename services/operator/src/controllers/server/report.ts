@@ -13,6 +13,9 @@ import { powerConditions } from './power/report.ts';
 import { firstBootOrder, settingConditions } from './settings/report.ts';
 import type { ServerFacts, ServerPhase } from './types.ts';
 
+/** Fields that do not end the debouncing of a status while one wait follows another. */
+export const serverProgressFields = ['powerState', 'networkInterfaces', 'pendingBootUID', 'history'];
+
 /** The status and the conditions of a Server. Fields of one concern come from its folder. */
 export function reportServer(server: Server, facts: ServerFacts, outcome: Outcome<ServerPhase>): StatusReport {
   const { phase } = outcome;
