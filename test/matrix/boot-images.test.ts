@@ -459,7 +459,7 @@ test('a powered-on machine without a request is reported with the unknown machin
   const late = await fixture.until(fixture.bootConfigurations, `${namespace}/silent`, isOverdue);
   const { note } = await eventAbout(fixture.client, late);
   assert.match(note, /script did not come within 15 s; the server was powered on at/);
-  assert.ok(note.endsWith(`; unknown UUID ${unrelated} asked, too`), note);
+  assert.match(note, /; a machine with an unknown UUID asked$/);
 });
 
 test('no boot step is overdue on a machine that has run since before its boot was created', async () => {

@@ -82,8 +82,7 @@ export class ClusterObjects {
     this.erasures = caches.watch(ErasureReport);
     this.leases = caches.watch(Lease, { namespace: 'default' });
     this.events = new ObjectsOfKind({ ...common, kind: Event, cache: events });
-    // Not yet of claims: their messages repeat those of servers.
-    for (const cache of [servers, bmcs, endpoints, boots, users, this.rules, this.erasures])
+    for (const cache of [servers, claims, bmcs, endpoints, boots, users, this.rules, this.erasures])
       this.messageLengths.watch(cache);
   }
 

@@ -21,6 +21,6 @@ export class UnknownMachines {
     const count = [...this.#lastSeen.values()].filter((at) => at >= since).length;
     if (count === 0) return '';
     const machines = count === 1 ? 'a machine' : `${count} machines`;
-    return `; meanwhile ${machines} with an unknown system UUID asked (see the log)`;
+    return `; ${machines} with an unknown UUID asked`;
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Outcome } from '@metal/kube/controller/definition.ts';
-import { OperatorError } from '@metal/kube/errors.ts';
+import { KubeError, OperatorError } from '@metal/kube/errors.ts';
 import { readyCondition } from './ready-condition.ts';
 
 const noon = '2026-01-01T12:00:00Z';
@@ -61,4 +61,15 @@ test('the time in the message stays while the reason does', () => {
 test('control characters of a BMC do not reach the message', () => {
   const decision = { kind: 'wait', reason: 'Away', message: 'the BMC reports "\u001b[2Jx\r\ny"' } as const;
   assert.equal(formatReady({ decision }), `False Away: the BMC reports " [2Jx y" (since ${noon})`);
+});
+
+test('a long error of the API server is shortened to its beginning and its end', () => {
+  const text = `PATCH /apis/metal.ironcore.dev/v1alpha1/servers: ${'name '.repeat(100)}: must be no more than 253 characters`;
+  const cause = new KubeError({ code: 'Invalid', message: text });
+  const refused = new OperatorError({ code: 'BindingRefused', message: `not bound: ${text}`, retry: 'later', cause });
+  for (const error of [cause, refused]) {
+    const message = formatReady({ error });
+    assert.match(message, /PATCH .* … .*must be no more than 253 characters; tried again after a change/);
+    assert.ok(message.length < 240, message);
+  }
 });

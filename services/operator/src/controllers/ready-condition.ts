@@ -69,10 +69,13 @@ function explainError({ error, willRetry }: Outcome<string>): Explanation {
   // A message about a BMC has its remedy; it is tried again by itself.
   if (cause instanceof RedfishError) return { reason: cause.code, message };
   const next = willRetry === true ? '; tried again soon' : '; tried again after a change';
-  return { reason: codeOf(cause), message: `${cause instanceof KubeError ? shortened(message) : message}${next}` };
+  return { reason: codeOf(cause), message: `${isOfApiServer(cause) ? shortened(message) : message}${next}` };
 }
 
-const errorParts = { start: 60, end: 120 };
+const isOfApiServer = (error: Error | undefined): boolean =>
+  error instanceof KubeError || error?.cause instanceof KubeError;
+
+const errorParts = { start: 40, end: 85 };
 
 /** The API server repeats names and whole values, and ends with what is wrong; the log has all of it. */
 const shortened = (message: string): string =>

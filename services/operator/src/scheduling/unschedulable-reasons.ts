@@ -56,7 +56,7 @@ export class UnschedulableReasons {
   #compute(claim: ServerClaim): UnschedulableReason {
     const named = claim.spec.serverRef?.name ?? '';
     const reason = named === '' ? this.#count(claim) : this.#explainNamed(named, claim);
-    return { ...reason, text: `${preface(claim)}${reason.text}` };
+    return { ...reason, text: selectorError(claim) ?? `${preface(claim)}${reason.text}` };
   }
 
   #count(claim: ServerClaim): UnschedulableReason {
@@ -117,8 +117,12 @@ function matchLevelOf(rejection: RejectionReason): MatchLevel {
 
 /** The part of the explanation that lies in the claim itself. */
 function preface({ spec: { serverRef, serverSelector } }: ServerClaim): string {
-  if (serverSelector === undefined)
-    return serverRef === undefined ? 'neither serverRef nor serverSelector is set, so any server will do; ' : '';
-  const fault = selectorFault(serverSelector);
-  return fault === undefined ? '' : `spec.serverSelector selects nothing (${fault}); create the claim anew; `;
+  const isUnconstrained = serverRef === undefined && serverSelector === undefined;
+  return isUnconstrained ? 'neither serverRef nor serverSelector is set, so any server will do; ' : '';
+}
+
+/** Such a selector matches no server: there is nothing to count. */
+function selectorError({ spec: { serverSelector } }: ServerClaim): string | undefined {
+  const fault = serverSelector && selectorFault(serverSelector);
+  return fault === undefined ? undefined : `spec.serverSelector selects nothing (${fault}); create the claim anew`;
 }

@@ -47,7 +47,7 @@ const requests = ['park', 'unpark', 'retry', 'rediscover'] as const;
 const isRequest = (value: string): value is (typeof requests)[number] => requests.some((known) => known === value);
 
 /** What a Server does on request. */
-export const serverOperations: readonly string[] = [...requests, ...Object.keys(resetTypes)];
+export const serverOperations: readonly string[] = [...requests, ...resetTypes.keys()];
 
 function operationFacts({ metadata }: Server, memory: ObservedSystem): OperationFacts {
   const annotations = metadata.annotations ?? {};
