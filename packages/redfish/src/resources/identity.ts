@@ -16,7 +16,6 @@ export interface Identity {
 const sources = {
   serial: 'manufacturer and serial number',
   sharedSerial: 'manufacturer, serial number and system URI',
-  sharedSerialOfService: 'manufacturer, serial number, service UUID and system URI',
   service: 'service UUID and system id',
 } as const;
 
@@ -41,17 +40,16 @@ export function identityOf(source: IdentitySource): Identity {
   if (own !== undefined) return { uuid: own, uuidDerivedFrom: undefined };
   const { manufacturer, systemId, isSerialShared = false } = source;
   const serial = realSerial(source.serialNumber);
-  const service = realUuid(source.serviceUuid);
   if (serial !== undefined && manufacturer !== undefined) {
     const name = `serial/${manufacturer.toLowerCase()}/${serial.toLowerCase()}`;
     const alone = nameBased(name);
-    // Blades have several BMCs: their systems have the same URIs.
-    const shared = nameBased(`${name}/service/${service ?? ''}/${systemId}`);
-    const sharedFrom = service === undefined ? sources.sharedSerial : sources.sharedSerialOfService;
+    // Without the service UUID: two managers of one enclosure must not make two machines of each of its systems.
+    const shared = nameBased(`${name}/system/${systemId}`);
     return isSerialShared
-      ? { uuid: shared, uuidDerivedFrom: sharedFrom, alternativeUuid: alone }
+      ? { uuid: shared, uuidDerivedFrom: sources.sharedSerial, alternativeUuid: alone }
       : { uuid: alone, uuidDerivedFrom: sources.serial, alternativeUuid: shared };
   }
+  const service = realUuid(source.serviceUuid);
   if (service === undefined) return { uuid: undefined, uuidDerivedFrom: undefined };
   return { uuid: nameBased(`service/${service}/${systemId}`), uuidDerivedFrom: sources.service };
 }

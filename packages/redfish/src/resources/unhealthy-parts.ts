@@ -14,7 +14,7 @@ const maxChassis = 2;
 
 /**
  * The parts of a system that are not OK, worst first: power supplies, fans, temperatures, storage, memory, processors. At
- * most `maxHealthRequests` requests, one after the other, behind everything else that the BMC is asked for. Parts that cannot
+ * most `maxHealthRequests` reads, one after the other, behind everything else that the BMC is asked for. Parts that cannot
  * be read, or would need more requests, are left out.
  */
 export async function readUnhealthyParts(

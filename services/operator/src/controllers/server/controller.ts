@@ -36,7 +36,7 @@ export const serverController = phaseController({
   finalizer: serverFinalizer,
   deletion: decideDeletion,
   actions: serverActions,
-  readOnlyActions: ['observe'],
+  readOnlyActions: ['observe', 'readUnhealthyParts'],
   report: reportServer,
   conditionTypes: [healthy],
   progressFields: serverProgressFields,
