@@ -18,7 +18,8 @@ import { resetSystem } from '@metal/redfish/resources/power.ts';
 import { readSystem, readSystems } from '@metal/redfish/resources/systems.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
 import { tryLogin } from '@metal/redfish/resources/login.ts';
-import { profiles, type Vendor, vendors } from '@metal/simulator/profiles.ts';
+import type { Missing } from '@metal/simulator/field-shapes.ts';
+import { profileNames, profiles, type Vendor } from '@metal/simulator/profiles.ts';
 
 const timeoutSignal = () => AbortSignal.timeout(60_000);
 
@@ -47,7 +48,9 @@ function bmcOptionsFor(fleet: Fleet, { bmc }: Node, credentials: BmcOptions['cre
   return { endpoint: { scheme, host, port, tls: { caPem: fleet.caPem } }, credentials, clock: systemClock };
 }
 
-for (const vendor of vendors) {
+const lacks = (vendor: Vendor, what: Missing): boolean => profiles[vendor].shape?.lacks?.includes(what) === true;
+
+for (const vendor of profileNames.filter((name) => !lacks(name, 'systems'))) {
   const profile = profiles[vendor];
   suite(vendor, { concurrency: true }, () => {
     test('a bring-up reads everything, with few requests if the BMC supports $expand', async () => {
@@ -57,17 +60,24 @@ for (const vendor of vendors) {
       const systems = await readSystems(bmc);
       const inventory = await readInventory(bmc, uri);
 
-      assert.equal(manager?.firmwareVersion, profile.firmwareVersion);
-      assert.deepEqual(
-        systems.map(({ uuid }) => uuid),
-        [node.uuid.toLowerCase()],
-      );
-      assert.equal(bmc.manufacturer, profile.manufacturer);
+      const machines = systems.filter(({ noMachineBecause }) => noMachineBecause === undefined);
+      const { disks, nics, memoryGiB, processors } = node.machine.hardware;
+
+      assert.equal(manager?.firmwareVersion, vendor === 'sparse' ? undefined : profile.firmwareVersion);
+      assert.equal(new Set(machines.map(({ uuid }) => uuid)).size, node.machines.length);
+      if (!lacks(vendor, 'uuid')) assert.equal(machines[0]?.uuid, node.uuid.toLowerCase());
+      assert.equal(bmc.manufacturer, vendor === 'sparse' ? undefined : profile.manufacturer);
       assert.deepEqual(inventory.missing, []);
-      assert.ok(inventory.processors.length > 0 && inventory.networkInterfaces.length > 0);
-      assert.ok(inventory.storages.some(({ drives }) => drives.length > 0));
-      assert.equal(inventory.system.biosVersion, profile.biosVersion);
-      if (profile.expand) assert.ok(node.bmc.requests.length <= bringUpBudget, routes(node));
+      assert.equal(inventory.processors.length, processors.length);
+      assert.equal(inventory.storages.flatMap(({ drives }) => drives).length, disks.length);
+      assert.deepEqual(
+        inventory.networkInterfaces.map(({ macAddress }) => macAddress),
+        nics.map(({ macAddress }) => macAddress),
+      );
+      assert.equal(inventory.system.memoryGiB, memoryGiB);
+      assert.equal(inventory.system.biosVersion, lacks(vendor, 'versions') ? undefined : profile.biosVersion);
+      if (profile.expand && profile.shape === undefined)
+        assert.ok(node.bmc.requests.length <= bringUpBudget, routes(node));
     });
 
     test('one session is used and ended, or none if the BMC has no sessions', async () => {
@@ -132,20 +142,22 @@ for (const vendor of vendors) {
 
     test('an unused boot override is cleared', async () => {
       await using fixture = await openFixture(vendor);
-      const { bmc, uri } = fixture;
+      const { bmc, node, uri } = fixture;
       await bootFromDiskOnce(bmc, uri);
       await clearBootOverride(bmc, uri);
+      assert.equal(node.machine.override, undefined);
       const { override } = await readSystem(bmc, uri);
+      if (lacks(vendor, 'override')) return;
       assert.ok(override.enabled === 'Disabled' || override.target === 'None');
     });
 
     test('UEFI HTTP boot is set if the BMC offers it, and otherwise rejected before a request', async () => {
       await using fixture = await openFixture(vendor);
-      const { bmc, uri } = fixture;
+      const { bmc, node, uri } = fixture;
       const boot = networkBootOnce(bmc, uri, ['UefiHttp']);
       if (profile.bootTargets.some((target) => target === 'UefiHttp')) {
         await boot;
-        assert.equal((await readSystem(bmc, uri)).override.target, 'UefiHttp');
+        assert.equal(node.machine.override?.target, 'UefiHttp');
       } else {
         await assert.rejects(boot, { code: 'NotSupported' });
       }
@@ -153,13 +165,13 @@ for (const vendor of vendors) {
 
     test('the boot order is set once and does not disturb a network boot', async () => {
       await using fixture = await openFixture(vendor);
-      const { bmc, uri } = fixture;
+      const { bmc, node, uri } = fixture;
       await networkBootOnce(bmc, uri, ['Pxe']);
       assert.equal(await setBootOrder(bmc, uri, ['Boot0002']), 'changed');
+      assert.equal(node.machine.override?.target, 'Pxe');
+      if (lacks(vendor, 'boot order')) return;
       assert.equal(await setBootOrder(bmc, uri, ['Boot0002']), 'unchanged');
-      const { bootOrder, override } = await readSystem(bmc, uri);
-      assert.equal(bootOrder?.[0], 'Boot0002');
-      assert.equal(override.target, 'Pxe');
+      assert.equal((await readSystem(bmc, uri)).bootOrder?.[0], 'Boot0002');
     });
 
     test('the BIOS is reset at the next start if the BMC offers it, and otherwise the reset is rejected before a request', async () => {
@@ -184,6 +196,10 @@ for (const vendor of vendors) {
     test('the locator LED is switched on and off', async () => {
       await using fixture = await openFixture(vendor);
       const { bmc, uri } = fixture;
+      if (lacks(vendor, 'locator light')) {
+        await assert.rejects(setLocatorLed(bmc, uri, 'Lit'), { code: 'NotSupported' });
+        return;
+      }
       for (const light of ['Lit', 'Off'] as const) {
         assert.equal(await setLocatorLed(bmc, uri, light), 'changed');
         assert.equal((await readSystem(bmc, uri)).indicatorLED, light);
@@ -219,9 +235,27 @@ for (const vendor of vendors) {
       await using fixture = await openFixture(vendor);
       const { restartedAt } = fixture.node.bmc;
       const manager = await findManager(fixture.bmc);
-      await resetManager(fixture.bmc, manager?.uri ?? '', 'GracefulRestart');
+      const reset = resetManager(fixture.bmc, manager?.uri ?? '', 'GracefulRestart');
+      if (lacks(vendor, 'manager reset')) {
+        await assert.rejects(reset, { code: 'NotSupported' });
+        return;
+      }
+      await reset;
       assert.ok(fixture.node.bmc.restartedAt > restartedAt, 'it restarts');
     });
+  });
+}
+
+for (const vendor of profileNames.filter((name) => lacks(name, 'systems'))) {
+  test(`${vendor}: the manager is read, there are no systems, and a login is verified`, async () => {
+    await using fixture = await openFixture(vendor);
+    const { bmc, fleet, node } = fixture;
+    assert.deepEqual(await readSystems(bmc), []);
+    assert.equal((await findManager(bmc))?.firmwareVersion, profiles[vendor].firmwareVersion);
+    const { username, password } = node.bmc;
+    const logIn = (text: string) => tryLogin(bmcOptionsFor(fleet, node, { username, password: new Password(text) }));
+    assert.deepEqual([await logIn(password), await logIn('wrong')], ['accepted', 'rejected']);
+    assert.ok(!node.bmc.requests.some(({ path }) => path.includes('/Systems')), routes(node));
   });
 }
 

@@ -43,10 +43,10 @@ test('a BMC that answers 503 is not ready, and is ready again when it recovers',
   assert.equal(conditionText(connected, 'Ready'), 'True Connected: BMC is connected');
   node.bmc.answer(503);
   const failing = await reasonIs(testenv.bmc(node), 'Ready', 'False ConnectionFailed: BMC service unavailable');
-  assert.deepEqual(conditionTypes(failing), ['Ready'], 'nothing else is reported before a reset');
+  assert.deepEqual(conditionTypes(failing), ['Ready', 'Healthy'], 'nothing else is reported before a reset');
   await node.bmc.heal();
   const recovered = await reasonIs(testenv.bmc(node), 'Ready', 'True Connected');
-  assert.deepEqual(conditionTypes(recovered), ['Ready']);
+  assert.deepEqual(conditionTypes(recovered), ['Ready', 'Healthy']);
 });
 
 test('a graceful restart is recorded, requested once, awaited and reported', async () => {

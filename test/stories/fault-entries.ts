@@ -77,6 +77,9 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
   },
   // Events only make refreshes happen earlier.
   eventsDisabled: { inject: ({ bmc }) => bmc.set({ eventsDisabled: true }), expectedReasons: only({}) },
+  // Health changes conditions and nothing else.
+  health: { inject: ({ bmc }) => bmc.reportHealth('Critical'), expectedReasons: only({}) },
+  managerHealth: { inject: ({ bmc }) => bmc.set({ managerHealth: 'Critical' }), expectedReasons: only({}) },
   // Accounts are written only for BMCUsers.
   manglesPasswords: { inject: ({ bmc }) => bmc.set({ manglesPasswords: true }), expectedReasons: only({}) },
   // Affects only cleanups that reset settings.

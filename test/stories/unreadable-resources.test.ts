@@ -15,14 +15,15 @@ const link = (path: string) => ({ '@odata.id': `${root}/${path}` });
 const collection = (path: string, ...ids: string[]) => ({
   [`${root}/${path}`]: { Members: ids.map((id) => link(`${path}/${id}`)) },
 });
+const reset = { '#ComputerSystem.Reset': {} };
 const resources: Readonly<Record<string, object>> = {
   [`${root}/`]: { Systems: link('Systems'), Managers: link('Managers') },
   ...collection('Managers', 'BMC', 'HGX_BMC_0'),
   [`${root}/Managers/BMC`]: { UUID: 'bmc', GraphicalConsole: { MaxConcurrentSessions: 1 } },
   [`${root}/Managers/HGX_BMC_0`]: { UUID: 'hgx' },
   ...collection('Systems', '1', '2'),
-  [`${root}/Systems/1`]: { UUID: first, PowerState: 'On', Processors: link('Systems/1/Processors') },
-  [`${root}/Systems/2`]: { UUID: second, PowerState: 'On' },
+  [`${root}/Systems/1`]: { UUID: first, PowerState: 'On', Actions: reset, Processors: link('Systems/1/Processors') },
+  [`${root}/Systems/2`]: { UUID: second, PowerState: 'On', Actions: reset },
   ...collection('Systems/1/Processors', 'CPU1', 'CPU2'),
   [`${root}/Systems/1/Processors/CPU1`]: { Id: 'CPU1', Model: 'C-1' },
   [`${root}/Systems/1/Processors/CPU2`]: { Id: 'CPU2', Model: 'C-2' },

@@ -23,8 +23,12 @@ const changes: Record<string, (bmc: Bmc, options: SystemCallOptions) => Promise<
   setLocatorLed: (bmc, options) => setLocatorLed(bmc, uri, 'Lit', options),
 };
 
+const resetAction = {
+  '#ComputerSystem.Reset': { target: `${uri}/Actions/ComputerSystem.Reset` },
+};
 /** A machine on which every change has an effect. */
 const machine = {
+  Actions: resetAction,
   IndicatorLED: 'Off',
   Boot: { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Pxe', BootOrder: ['Boot0001', 'Boot0002'] },
 };
@@ -84,7 +88,7 @@ for (const [of, resource, moved] of derived) {
       const expectedUuid = (await readSystem(bmc, uri)).uuid;
       assert.notEqual(expectedUuid, undefined);
       assert.equal(await resetSystem(bmc, uri, 'On', { expectedUuid }), 'On');
-      stub.set(uri, moved);
+      stub.set(uri, { ...machine, ...moved });
       await assert.rejects(resetSystem(bmc, uri, 'On', { expectedUuid }), { code: 'IdentityMismatch' });
     }));
 }

@@ -19,7 +19,9 @@ async function readFrom(page: Page): Promise<{ summaries: string[]; rssMiB: numb
   const pages = new Map<string, Buffer>();
   const respond = (url: string, response: ServerResponse): void => {
     const [path = '', number = '0'] = url.split('?page=');
-    if (path === '/redfish/v1/') return json(response, 200, { '@odata.id': path });
+    const link = (name: string) => ({ '@odata.id': `/redfish/v1/${name}` });
+    const root = { Systems: link('Systems'), Managers: link('Managers') };
+    if (path === '/redfish/v1/') return json(response, 200, { '@odata.id': path, ...root });
     if (!/(Systems|Managers)$/.test(path)) return json(response, 200, { '@odata.id': path });
     // Built once, except for the number of the next page, which always has the same number of digits.
     const rendered = pages.get(path) ?? page(path, `${path}?page=0000`);

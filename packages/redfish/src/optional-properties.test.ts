@@ -179,9 +179,12 @@ test('names that are null or empty, and numbers that are zero, count as absent',
   const { storages, networkInterfaces, processors, missing } = await readInventory(bmc, systemPath);
   assert.deepEqual(missing, []);
   assert.partialDeepStrictEqual(storages[0], {
-    name: undefined,
+    name: 'A',
     drives: [{ name: undefined, capacityBytes: undefined }],
   });
-  assert.partialDeepStrictEqual(networkInterfaces[0], { name: undefined, macAddress: '02:00:00:00:00:01' });
+  assert.partialDeepStrictEqual(networkInterfaces[0], {
+    name: '02:00:00:00:00:01',
+    macAddress: '02:00:00:00:00:01',
+  });
   assert.partialDeepStrictEqual(processors[0], { maxSpeedMHz: undefined, totalCores: undefined });
 });

@@ -17,13 +17,16 @@ import {
 
 /** The used properties of Redfish resources, with the names of the standard. Only `@odata.id` is required. */
 
-const status = part({ State: text, Health: text });
+const status = part({ State: text, Health: text, HealthRollup: text, Conditions: entries });
+
+/** A cause of a health that is not OK. */
+export const statusCondition = z.object({ Message: text, Severity: text, OriginOfCondition: link });
 
 export const collection = z.object({ Members: entries, 'Members@odata.nextLink': text });
 /** A resource embedded in another one, or a link to it. */
 export const reference = z.looseObject({ '@odata.id': uri });
 
-const resetAction = part({
+const resetAction = optionalPart({
   target: text,
   'ResetType@Redfish.AllowableValues': texts,
   '@Redfish.ActionInfo': text,
@@ -51,6 +54,7 @@ export const pendingSystem = z.object({ Boot: boot });
 
 export const system = z.object({
   '@odata.id': uri,
+  SystemType: text,
   UUID: text,
   Manufacturer: text,
   Model: text,
@@ -61,13 +65,17 @@ export const system = z.object({
   IndicatorLED: text,
   LocationIndicatorActive: flag,
   Status: status,
-  MemorySummary: part({ TotalSystemMemoryGiB: positiveAmount }),
+  ProcessorSummary: part({ Status: status }),
+  MemorySummary: part({ TotalSystemMemoryGiB: positiveAmount, Status: status }),
   Boot: boot,
   Processors: link,
+  Memory: link,
   Storage: link,
   SimpleStorage: link,
   EthernetInterfaces: link,
+  NetworkInterfaces: link,
   Bios: link,
+  Links: part({ Chassis: entries }),
   Actions: part({ '#ComputerSystem.Reset': resetAction }),
   '@Redfish.Settings': settings,
 });
@@ -142,7 +150,9 @@ export const simpleDevice = z.object({
   Status: status,
 });
 
-export const simpleStorage = z.object({ Name: text, Devices: entries });
+export const simpleStorage = z.object({ Id: text, Name: text, Devices: entries, Status: status });
+
+export const memoryModule = z.object({ CapacityMiB: positiveAmount, MemoryType: text, Status: status });
 
 export const ethernetInterface = z.object({
   Id: text,
@@ -151,7 +161,40 @@ export const ethernetInterface = z.object({
   PermanentMACAddress: text,
   LinkStatus: text,
   SpeedMbps: wholeNumber,
+  VLAN: part({ VLANEnable: flag }),
+  Status: status,
+  Links: part({ HostInterface: link }),
 });
+export type EthernetInterfaceResource = z.output<typeof ethernetInterface>;
+
+/** NetworkInterface of a system and NetworkAdapter of a chassis: both link to the functions of one card. */
+export const networkCard = z.object({ NetworkDeviceFunctions: link });
+
+export const networkDeviceFunction = z.object({
+  Id: text,
+  Name: text,
+  Ethernet: part({ MACAddress: text, PermanentMACAddress: text }),
+  Status: status,
+});
+
+export const chassis = z.object({
+  Links: part({ ComputerSystems: entries }),
+  NetworkAdapters: link,
+  PowerSubsystem: link,
+  ThermalSubsystem: link,
+  Power: link,
+  Thermal: link,
+});
+
+/** Power and Thermal with their parts inside, PowerSubsystem and ThermalSubsystem with links to collections. */
+export const chassisParts = z.object({
+  PowerSupplies: anything,
+  Fans: anything,
+  Temperatures: entries,
+});
+
+/** What every part of a machine may have. */
+export const anyPart = z.object({ '@odata.id': text, Id: text, Name: text, MemberId: text, Status: status });
 
 export const accountService = z.object({
   MinPasswordLength: wholeNumber,

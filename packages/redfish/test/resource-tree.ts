@@ -34,6 +34,9 @@ const ethernetInterface = (Id: string) => ({
   PermanentMACAddress: `02:00:00:00:00:0${Id}`,
   LinkStatus: 'LinkUp',
   SpeedMbps: 25_000,
+  VLAN: { VLANEnable: false },
+  Status: status,
+  Links: {},
 });
 const reset = (path: string, type: string) => ({
   target: `${path}/Actions/${type}.Reset`,
@@ -64,6 +67,7 @@ export const resourceTree: Readonly<Record<string, object>> = {
   [`${root}/Systems`]: collection(`${root}/Systems`, ['1', '2']),
   [`${root}/Systems/2`]: { UUID: '22222222-0000-4000-8000-000000000002' },
   [systemPath]: {
+    SystemType: 'Physical',
     UUID: '11111111-0000-4000-8000-000000000001',
     Manufacturer: 'Contoso',
     Model: 'X1',
@@ -74,7 +78,8 @@ export const resourceTree: Readonly<Record<string, object>> = {
     IndicatorLED: 'Off',
     LocationIndicatorActive: false,
     Status: status,
-    MemorySummary: { TotalSystemMemoryGiB: 256 },
+    ProcessorSummary: { Status: status },
+    MemorySummary: { TotalSystemMemoryGiB: 256, Status: status },
     Boot: {
       BootSourceOverrideEnabled: 'Disabled',
       BootSourceOverrideTarget: 'None',
@@ -89,7 +94,10 @@ export const resourceTree: Readonly<Record<string, object>> = {
     Storage: link(`${systemPath}/Storage`),
     SimpleStorage: link(`${systemPath}/SimpleStorage`),
     EthernetInterfaces: link(`${systemPath}/EthernetInterfaces`),
+    Memory: link(`${systemPath}/Memory`),
+    NetworkInterfaces: link(`${systemPath}/NetworkInterfaces`),
     Bios: link(`${systemPath}/Bios`),
+    Links: { Chassis: [link(`${root}/Chassis/1`)] },
     Actions: { '#ComputerSystem.Reset': reset(systemPath, 'ComputerSystem') },
     '@Redfish.Settings': { SettingsObject: link(`${systemPath}/Settings`) },
   },
@@ -100,6 +108,9 @@ export const resourceTree: Readonly<Record<string, object>> = {
   [`${systemPath}/EthernetInterfaces/1`]: ethernetInterface('1'),
   [`${systemPath}/EthernetInterfaces/2`]: ethernetInterface('2'),
   [`${systemPath}/Storage`]: collection(`${systemPath}/Storage`, ['A', 'B']),
+  [`${systemPath}/Memory`]: collection(`${systemPath}/Memory`, []),
+  [`${systemPath}/NetworkInterfaces`]: collection(`${systemPath}/NetworkInterfaces`, []),
+  [`${root}/Chassis/1`]: {},
   ...storage('A'),
   ...storage('B'),
   [`${systemPath}/SimpleStorage`]: collection(`${systemPath}/SimpleStorage`, []),

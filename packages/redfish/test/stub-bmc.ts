@@ -172,9 +172,17 @@ export class StubBmc implements AsyncDisposable {
       '@odata.id': '/redfish/v1/',
       Systems: { '@odata.id': '/redfish/v1/Systems' },
       Managers: { '@odata.id': '/redfish/v1/Managers' },
+      ...this.#service('AccountService'),
+      ...this.#service('EventService'),
       ...(sessions === false ? {} : { Links: { Sessions: { '@odata.id': '/redfish/v1/SessionService/Sessions' } } }),
       ...(expand === undefined ? {} : { ProtocolFeaturesSupported: { ExpandQuery: expand } }),
     };
+  }
+
+  /** The link to a service that a test has added. */
+  #service(name: string): object {
+    const path = `/redfish/v1/${name}`;
+    return this.resources.has(path) ? { [name]: { '@odata.id': path } } : {};
   }
 
   #expanded(resource: object): object {

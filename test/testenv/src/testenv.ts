@@ -7,7 +7,7 @@ import { createKubeClient } from '@metal/kube/client/client.ts';
 import { type Clock, createClock } from '@metal/kube/runtime/clock.ts';
 import { readConfig } from '@metal/metal-operator/command-line.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
-import { type Vendor, vendors } from '@metal/simulator/profiles.ts';
+import { profileNames, type Vendor } from '@metal/simulator/profiles.ts';
 import { pino } from 'pino';
 import { type Cluster, type ClusterOptions, emptyCluster, openCluster, startCluster } from './cluster.ts';
 import { scaledClock } from './scaled-clock.ts';
@@ -73,7 +73,7 @@ export class Testenv extends ClusterObjects implements AsyncDisposable {
   /** Adds machines to the rack; the operator gets no Endpoint of them. */
   async addNodes(wanted: Partial<Record<Vendor, number>>): Promise<Node[]> {
     const nodes: Node[] = [];
-    for (const vendor of vendors) {
+    for (const vendor of profileNames) {
       const count = wanted[vendor] ?? 0;
       for (let index = 0; index < count; index += 1) nodes.push(await this.fleet.add({ vendor }));
     }

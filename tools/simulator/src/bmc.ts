@@ -245,6 +245,11 @@ export class SimulatedBmc implements BmcState {
     this.board.set({ uuid }, limit);
   }
 
+  /** Reports a fault of the hardware; null reports no health. */
+  reportHealth(health: 'Warning' | 'Critical' | null, limit?: FaultLimit): void {
+    this.board.set({ health }, limit);
+  }
+
   /** Presents a certificate that the fleet's CA has not signed. */
   async showUntrustedCertificate(limit?: FaultLimit): Promise<void> {
     this.board.set({ untrusted: true }, limit);

@@ -29,6 +29,8 @@ const faultRequest = z
     untrusted: z.boolean(),
     anonymous: z.boolean(),
     eventsDisabled: z.boolean(),
+    health: z.enum(['Warning', 'Critical']).nullable(),
+    managerHealth: z.enum(['Warning', 'Critical']).nullable(),
     dropSessions: z.boolean(),
     dropConnections: z.boolean(),
     restart: z.boolean(),

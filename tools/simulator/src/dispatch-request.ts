@@ -58,6 +58,7 @@ function accountOf({ access }: BmcState, headers: IncomingHttpHeaders): Account 
 
 function read(bmc: BmcState, request: RedfishRequest): Reply {
   const { path } = request;
+  if (bmc.profile.shape?.failing?.includes(path)) return failure(500, 'GeneralError', `${path} cannot be read`);
   const headers = { allow: methodsAt(bmc, path).join(', '), 'cache-control': 'no-cache' };
   const document = documentAt(bmc, path);
   if (document !== undefined) return { ...document, headers: { ...headers, ...document.headers } };

@@ -42,6 +42,10 @@ export interface Faults {
   anonymous: boolean;
   /** The event service is disabled. */
   eventsDisabled: boolean;
+  /** Health of the systems and of their second memory module; null: the systems report none. */
+  health: 'Warning' | 'Critical' | null | undefined;
+  /** Health of the manager; null: it reports none. */
+  managerHealth: 'Warning' | 'Critical' | null | undefined;
 }
 
 /** The limits of a fault. Without any it lasts until `heal`. */
@@ -74,6 +78,8 @@ export const noFaults: Readonly<Faults> = {
   untrusted: false,
   anonymous: false,
   eventsDisabled: false,
+  health: undefined,
+  managerHealth: undefined,
 };
 
 interface Active {

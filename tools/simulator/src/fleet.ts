@@ -223,7 +223,7 @@ export class Fleet implements AsyncDisposable {
   }
 
   async #machinesOf(index: number, profile: VendorProfile, options: NodeOptions): Promise<[Machine, ...Machine[]]> {
-    const { systems = 1, inUse = false, machine: kind = 'simulated' } = options;
+    const { systems = profile.systems, inUse = false, machine: kind = 'simulated' } = options;
     const make = async (part: number): Promise<Machine> => {
       const systemId = part === 0 ? profile.systemId : nextId(profile.systemId, part);
       const machine = await this.#makers[kind]({ index, part, systemId, profile, options });

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { controlRoutes, startControl } from './control.ts';
 import { FleetError } from './errors.ts';
 import { type Fleet, startFleet } from './fleet.ts';
-import { isVendor, defaultVendors, type Vendor, vendors } from './profiles.ts';
+import { isVendor, defaultVendors, fieldProfiles, profileNames, type Vendor, vendors } from './profiles.ts';
 import { showStatus } from './status-line.ts';
 import { versionOf } from '@metal/process/version.ts';
 
@@ -50,7 +50,7 @@ const loopback = (text: string): string => {
 
 function vendorList(text: string): Vendor[] {
   return text.split(',').map((name) => {
-    if (!isVendor(name)) throw new InvalidArgumentError(`expected some of ${vendors.join(', ')}`);
+    if (!isVendor(name)) throw new InvalidArgumentError(`expected some of ${profileNames.join(', ')}`);
     return name;
   });
 }
@@ -61,6 +61,7 @@ the script, including the probe and its report. With --probe-registry no boot se
 that accepts probe reports without a token.
 
 Vendors: ${vendors.join(', ')}
+Shapes of the field, also for --vendors: ${fieldProfiles.join(', ')}
 
 Examples:
   metal-fleet --count 50 --mac-prefixes prefixes.yaml --endpoints endpoints.yaml
@@ -75,7 +76,7 @@ Control API, http://127.0.0.1:<control-port>:
 
   curl 127.0.0.1:8099/nodes/dell-0001/faults -d '{"status": 503, "times": 3}'
   Faults: latencyMs, hang, refuse, status, cutsConnections, failsWriteResponses, dripMs, truncates, answersGarbage, uuid (null: none), anonymous,
-  untrusted, ignoresOverride, ignoresShutdown, manglesPasswords, powerNeverChanges, eventsDisabled; once: dropSessions,
+  untrusted, ignoresOverride, ignoresShutdown, manglesPasswords, powerNeverChanges, eventsDisabled, health, managerHealth (null: none); once: dropSessions,
   dropConnections, restart, factoryReset.
   Limits: forMs, times, path (only requests whose path contains it). Without a limit they last until heal.`;
 

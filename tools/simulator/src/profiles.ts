@@ -1,3 +1,5 @@
+import { type FieldShape, fieldQuirks } from './field-shapes.ts';
+
 /** Profiles of BMCs by vendor, as data. Identifiers and quirks are from the vendors' public Redfish documents. */
 export interface VendorProfile {
   readonly manufacturer: string;
@@ -64,6 +66,10 @@ export interface VendorProfile {
   readonly simpleStorage: boolean;
   /** The controller mirrors its drives into one volume, the only disk of the operating system. */
   readonly mirrored: boolean;
+  /** Machines of a BMC, unless a node asks for another number. */
+  readonly systems: number;
+  /** Deviations of its resources; undefined: none. */
+  readonly shape: FieldShape | undefined;
 }
 
 const everyReset = [
@@ -117,6 +123,8 @@ const generic: VendorProfile = {
   drivesUnderStorage: false,
   simpleStorage: false,
   mirrored: false,
+  systems: 1,
+  shape: undefined,
 };
 
 const dell: VendorProfile = {
@@ -165,7 +173,7 @@ const supermicro: VendorProfile = {
   changedStatus: 200,
 };
 
-export const profiles = {
+const vendorProfiles = {
   generic,
   dell,
   hpe: {
@@ -259,8 +267,29 @@ export const profiles = {
   },
 } as const satisfies Record<string, VendorProfile>;
 
-export type Vendor = keyof typeof profiles;
-export const vendors = Object.keys(profiles) as Vendor[]; // the table's keys are the vendors
+export type Vendor = keyof typeof vendorProfiles | keyof typeof fieldQuirks;
+
+/** Vendors, and shapes that machines of many vendors have. */
+export const profiles: Readonly<Record<Vendor, VendorProfile>> = {
+  ...vendorProfiles,
+  sparse: { ...generic, ...fieldQuirks.sparse },
+  'blade-enclosure': { ...generic, ...fieldQuirks['blade-enclosure'] },
+  'cray-blade': { ...generic, ...fieldQuirks['cray-blade'] },
+  'gpu-baseboard': { ...generic, ...fieldQuirks['gpu-baseboard'] },
+  dpu: { ...generic, ...fieldQuirks.dpu },
+  'no-override-target': { ...generic, ...fieldQuirks['no-override-target'] },
+  'action-info': { ...generic, ...fieldQuirks['action-info'] },
+  'action-info-missing': { ...generic, ...fieldQuirks['action-info-missing'] },
+  'empty-names': { ...generic, ...fieldQuirks['empty-names'] },
+  'network-adapters': { ...generic, ...fieldQuirks['network-adapters'] },
+  'surplus-parts': { ...generic, ...fieldQuirks['surplus-parts'] },
+  'old-events': { ...generic, ...fieldQuirks['old-events'] },
+};
+// The keys of the tables are the names.
+export const vendors = Object.keys(vendorProfiles) as (keyof typeof vendorProfiles)[];
+/** Profiles of shapes instead of vendors. */
+export const fieldProfiles = Object.keys(fieldQuirks) as (keyof typeof fieldQuirks)[];
+export const profileNames: readonly Vendor[] = [...vendors, ...fieldProfiles];
 /** Vendors of a fleet by default. */
 export const defaultVendors: readonly Vendor[] = ['generic', 'dell', 'hpe', 'lenovo', 'supermicro'];
-export const isVendor = (name: string): name is Vendor => vendors.some((vendor) => vendor === name);
+export const isVendor = (name: string): name is Vendor => profileNames.some((vendor) => vendor === name);

@@ -1,12 +1,17 @@
 import { accountService } from './account-service.ts';
 import type { BmcState } from './bmc-state.ts';
+import type { Faults } from './faults.ts';
+import { reshaped } from './field-shapes.ts';
 import { at, collection, root, settingsAt } from './links.ts';
 import type { Machine } from './machine.ts';
 import type { Resource } from './replies.ts';
 import { biosResetTask, bootOf, drivesOfChassis, partOfSystem } from './system-parts.ts';
 
 /** Finds the resource at a path; undefined means 404. Resources are built on request, so that a fleet needs little memory. */
-export function resourceAt(bmc: BmcState, path: string): Resource | undefined {
+export const resourceAt = (bmc: BmcState, path: string): Resource | undefined =>
+  reshaped(bmc, path, standardResourceAt(bmc, path));
+
+function standardResourceAt(bmc: BmcState, path: string): Resource | undefined {
   if (path === root) return serviceRoot(bmc);
   if (!path.startsWith(`${root}/`)) return undefined;
   const [area = '', id, ...rest] = path.slice(root.length + 1).split('/');
@@ -94,7 +99,7 @@ function systemResource(bmc: BmcState, machine: Machine, path: string): Resource
     PowerState: power,
     ...(profile.led === 'LocationIndicatorActive' ? {} : { IndicatorLED: led }),
     ...(profile.led === 'IndicatorLED' ? {} : { LocationIndicatorActive: led !== 'Off' }),
-    Status: { State: power === 'Off' ? 'Disabled' : 'Enabled', Health: 'OK', HealthRollup: 'OK' },
+    Status: statusOf(power === 'Off' ? 'Disabled' : 'Enabled', bmc.faults.health),
     ProcessorSummary: { Count: hardware.processors.length, Model: hardware.processors[0]?.model },
     MemorySummary: { TotalSystemMemoryGiB: hardware.memoryGiB },
     Boot: bootOf(machine, bmc, path),
@@ -147,7 +152,7 @@ function managers(bmc: BmcState, path: string, id: string | undefined, rest: rea
     FirmwareVersion: profile.firmwareVersion,
     LastResetTime: new Date(restartedAt).toISOString().replace(/\.\d+Z$/, 'Z'),
     PowerState: 'On',
-    Status: { State: 'Enabled', Health: 'OK' },
+    Status: statusOf('Enabled', bmc.faults.managerHealth),
     GraphicalConsole: { ServiceEnabled: true, MaxConcurrentSessions: 4, ConnectTypesSupported: ['KVMIP'] },
     EthernetInterfaces: at(`${path}/EthernetInterfaces`),
     Links: { ManagerForServers: machines.map(({ systemId }) => at(`${root}/Systems/${systemId}`)) },
@@ -159,6 +164,10 @@ function managers(bmc: BmcState, path: string, id: string | undefined, rest: rea
     },
   };
 }
+
+/** Null: the BMC reports no health; undefined: no fault. */
+const statusOf = (State: string, health: Faults['health']): Resource =>
+  health === null ? { State } : { State, Health: health ?? 'OK', HealthRollup: health ?? 'OK' };
 
 export const managerResetTypes: readonly string[] = ['GracefulRestart', 'ForceRestart'];
 

@@ -19,7 +19,12 @@ export function partOfSystem(
     case 'Processors':
       return list(path, hardware.processors, { id, rest, name: 'Processor', show: processorResource });
     case 'Memory':
-      return list(path, hardware.dimms, { id, rest, name: 'Memory', show: memoryResource });
+      return list(path, hardware.dimms, {
+        id,
+        rest,
+        name: 'Memory',
+        show: (at, item) => memoryResource(at, item, healthOfDimm(bmc, item)),
+      });
     case 'EthernetInterfaces':
       return list(path, hardware.nics, { id, rest, name: 'EthernetInterface', show: nicResource });
     case 'BootOptions':
@@ -271,7 +276,10 @@ const processorResource = (path: string, item: Processor): Resource => ({
 
 const slotOf = ({ id }: Dimm): number => Number(/\d+$/.exec(id)?.[0] ?? 0);
 
-const memoryResource = (path: string, item: Dimm): Resource => ({
+/** A fault of the hardware is one of the second module. */
+const healthOfDimm = ({ faults }: BmcState, { id }: Dimm): string => (id === 'DIMM1' ? (faults.health ?? 'OK') : 'OK');
+
+const memoryResource = (path: string, item: Dimm, Health: string): Resource => ({
   '@odata.id': path,
   '@odata.type': '#Memory.v1_20_0.Memory',
   Id: item.id,
@@ -284,7 +292,7 @@ const memoryResource = (path: string, item: Dimm): Resource => ({
   Manufacturer: item.manufacturer,
   PartNumber: item.partNumber,
   SerialNumber: item.serialNumber,
-  Status: { State: 'Enabled', Health: 'OK' },
+  Status: { State: 'Enabled', Health },
 });
 
 const nicResource = (path: string, item: Nic): Resource => ({

@@ -391,6 +391,18 @@ export const reasons = {
       "weight": "ok",
       "actor": "operator"
     },
+    "NoSystems": {
+      "meaning": "The BMC answers and manages no systems: an enclosure, a switch, a power shelf. It gets no Servers.",
+      "remedy": "Nothing. If it should have systems, update its firmware; they become Servers once it lists them.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "NoMachine": {
+      "meaning": "Systems of the BMC are no machines: they offer no reset, or are of another type than Physical or Virtual, such as GPU baseboards and DPUs. They get no Server.",
+      "remedy": "Nothing. Delete a Server that an earlier version made of such a system.",
+      "weight": "ok",
+      "actor": "operator"
+    },
     "SystemWithoutUUID": {
       "meaning": "A system reports no UUID and nothing that one could be derived from.",
       "remedy": "Set UUID or serial number in its firmware.",
@@ -418,6 +430,32 @@ export const reasons = {
       "weight": "needsPerson",
       "actor": "person",
       "command": "kubectl describe bmc {name}"
+    },
+    "HardwareOK": {
+      "meaning": "The BMC reports no fault.",
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "HardwareWarning": {
+      "meaning": "The BMC reports a fault that needs attention (Warning). The operator changes nothing because of it.",
+      "remedy": "See the parts in the message and the log of the BMC. A ServerReadinessRule can keep the server from claims.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe bmc {name}"
+    },
+    "HardwareCritical": {
+      "meaning": "The BMC reports a fault that needs attention at once (Critical). The operator changes nothing because of it.",
+      "remedy": "See the parts in the message and the log of the BMC. A ServerReadinessRule can keep the server from claims.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe bmc {name}"
+    },
+    "HealthUnknown": {
+      "meaning": "The BMC reports no health.",
+      "remedy": "Nothing, or update the firmware of the BMC.",
+      "weight": "ok",
+      "actor": "hardware"
     },
     "NotYetSeen": {
       "meaning": "The BMC is looked at for the first time, or again after a failure.",
@@ -878,6 +916,38 @@ export const reasons = {
     },
     "HardwareNotYetRead": {
       "meaning": "The hardware is being read from the BMC.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "HardwareOK": {
+      "meaning": "The BMC reports no fault.",
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "HardwareWarning": {
+      "meaning": "The BMC reports a fault that needs attention (Warning). The operator changes nothing because of it.",
+      "remedy": "See the parts in the message and the log of the BMC. A ServerReadinessRule can keep the server from claims.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe server {name}"
+    },
+    "HardwareCritical": {
+      "meaning": "The BMC reports a fault that needs attention at once (Critical). The operator changes nothing because of it.",
+      "remedy": "See the parts in the message and the log of the BMC. A ServerReadinessRule can keep the server from claims.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe server {name}"
+    },
+    "HealthUnknown": {
+      "meaning": "The BMC reports no health.",
+      "remedy": "Nothing, or update the firmware of the BMC.",
+      "weight": "ok",
+      "actor": "hardware"
+    },
+    "HealthNotOK": {
+      "meaning": "The parts that are not OK are being read from the BMC.",
       "remedy": "Nothing; it goes on by itself.",
       "weight": "working",
       "actor": "operator"

@@ -19,9 +19,11 @@ export const serviceRoot = z.object({
 });
 export type ServiceRoot = z.output<typeof serviceRoot>;
 
-/** Replaces a root that the BMC shows only after a login: the usual paths are used. */
+const usualServices = ['Systems', 'Managers', 'SessionService', 'EventService', 'AccountService'];
+
+/** Replaces a root that the BMC shows only after a login, against the standard: the usual paths are used. */
 export const hiddenRoot = (): ServiceRoot =>
-  serviceRoot.parse({ SessionService: { '@odata.id': '/redfish/v1/SessionService' } });
+  serviceRoot.parse(Object.fromEntries(usualServices.map((name) => [name, { '@odata.id': `/redfish/v1/${name}` }])));
 
 /** Path of the Sessions collection; undefined when the BMC has none. */
 export function sessionsPath({ Links, SessionService }: ServiceRoot): string | undefined {

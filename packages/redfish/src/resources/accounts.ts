@@ -35,6 +35,7 @@ export interface DesiredAccount {
 /** iDRAC reserves the first slot. */
 const reservedSlot = '1';
 
+/** @throws RedfishError NotSupported when the service root names none. */
 export async function readAccountService(bmc: Bmc, options: CallOptions = {}): Promise<AccountService> {
   const uri = await serviceUri(bmc, options);
   const service = await bmc.get(uri, accountService, options);
@@ -95,7 +96,9 @@ export async function deleteAccount(
 }
 
 async function serviceUri(bmc: Bmc, options: CallOptions): Promise<string> {
-  return (await bmc.root(options)).AccountService ?? '/redfish/v1/AccountService';
+  const { AccountService } = await bmc.root(options);
+  if (AccountService !== undefined) return AccountService;
+  throw new RedfishError({ code: 'NotSupported', message: 'the service root of the BMC names no account service' });
 }
 
 interface Creation {

@@ -5,8 +5,19 @@ export interface Identity {
   /** Lower case; undefined when none is reported and none can be derived. */
   readonly uuid: string | undefined;
   /** The source of a derived UUID; undefined when the machine reports its own. */
-  readonly uuidDerivedFrom: 'manufacturer and serial number' | 'service UUID and system id' | undefined;
+  readonly uuidDerivedFrom: (typeof sources)[keyof typeof sources] | undefined;
+  /**
+   * Only for a UUID that is derived from a serial number: the one that is derived if the serial number is, or is not, shared
+   * with other systems of the BMC. A Server that was created under it is the same machine.
+   */
+  readonly alternativeUuid?: string | undefined;
 }
+
+const sources = {
+  serial: 'manufacturer and serial number',
+  sharedSerial: 'manufacturer, serial number and system URI',
+  service: 'service UUID and system id',
+} as const;
 
 export interface IdentitySource {
   readonly uuid: string | undefined;
@@ -15,25 +26,39 @@ export interface IdentitySource {
   readonly systemId: string;
   /** UUID of the Redfish service, which is the UUID of the BMC. */
   readonly serviceUuid: string | undefined;
+  /** Other systems of the BMC have, or may have, the same serial number, such as that of their blade. */
+  readonly isSerialShared?: boolean | undefined;
 }
 
 /**
- * The UUID that the machine reports; otherwise a deterministic one from manufacturer and serial number; otherwise from the
- * service UUID of the BMC and the system id, which a replaced mainboard changes.
+ * The UUID that the machine reports; otherwise a deterministic one from manufacturer and serial number, with the place of the
+ * system where several have the same serial number; otherwise from the service UUID of the BMC and the system id, which a
+ * replaced mainboard changes.
  */
-export function identityOf({ uuid, manufacturer, serialNumber, systemId, serviceUuid }: IdentitySource): Identity {
-  const own = realUuid(uuid);
+export function identityOf(source: IdentitySource): Identity {
+  const own = realUuid(source.uuid);
   if (own !== undefined) return { uuid: own, uuidDerivedFrom: undefined };
-  const serial = realSerial(serialNumber);
-  if (serial !== undefined && manufacturer !== undefined)
-    return {
-      uuid: nameBased(`serial/${manufacturer.toLowerCase()}/${serial.toLowerCase()}`),
-      uuidDerivedFrom: 'manufacturer and serial number',
-    };
-  const service = realUuid(serviceUuid);
+  const { manufacturer, systemId, isSerialShared = false } = source;
+  const serial = realSerial(source.serialNumber);
+  if (serial !== undefined && manufacturer !== undefined) {
+    const name = `serial/${manufacturer.toLowerCase()}/${serial.toLowerCase()}`;
+    const alone = nameBased(name);
+    // Without the service UUID: two managers of one enclosure must not make two machines of each of its systems.
+    const shared = nameBased(`${name}/system/${systemId}`);
+    return isSerialShared
+      ? { uuid: shared, uuidDerivedFrom: sources.sharedSerial, alternativeUuid: alone }
+      : { uuid: alone, uuidDerivedFrom: sources.serial, alternativeUuid: shared };
+  }
+  const service = realUuid(source.serviceUuid);
   if (service === undefined) return { uuid: undefined, uuidDerivedFrom: undefined };
-  return { uuid: nameBased(`service/${service}/${systemId}`), uuidDerivedFrom: 'service UUID and system id' };
+  return { uuid: nameBased(`service/${service}/${systemId}`), uuidDerivedFrom: sources.service };
 }
+
+/** The UUID is that of the machine, as reported or derived now, or as it was derived before. In any letter case. */
+export const hasUuid = (
+  { uuid, alternativeUuid }: Pick<Identity, 'uuid' | 'alternativeUuid'>,
+  expected: string,
+): boolean => [uuid, alternativeUuid].some((each) => each?.toLowerCase() === expected.toLowerCase());
 
 /** Boards without a UUID report zeros, ones, or the sample value of the firmware vendor (AMI). */
 function realUuid(text: string | undefined): string | undefined {

@@ -13,6 +13,7 @@ function populate(stub: StubBmc): void {
   stub.set(uri, {
     Manufacturer: 'HPE',
     Processors: at('Processors'),
+    MemorySummary: { TotalSystemMemoryGiB: 32 },
     Memory: at('Memory'),
     Storage: at('Storage'),
     SimpleStorage: at('SimpleStorage'),

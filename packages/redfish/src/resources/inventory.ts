@@ -1,7 +1,9 @@
 import type * as z from 'zod';
 import type { Bmc, CallOptions } from '../http/bmc.ts';
 import { readMembers } from './collections.ts';
-import { type NetworkInterface, networkInterfaceOf } from './ethernet-interfaces.ts';
+import { type NetworkInterface, networkInterfacesOf } from './ethernet-interfaces.ts';
+import { readMemoryGiB } from './memory-modules.ts';
+import { readAdapterInterfaces } from './network-adapters.ts';
 import { type MissingPart, PartReader } from './part-reader.ts';
 import { type Processor, processorOf } from './processors.ts';
 import { ethernetInterface, processor } from '../schemas.ts';
@@ -11,7 +13,7 @@ import { readSystemResource, stateOf, type SystemCallOptions, type SystemState }
 export type { MissingPart } from './part-reader.ts';
 export type { Drive, StorageUnit, Volume } from './storages.ts';
 
-/** The hardware of a system. The amount of memory is in `system`. */
+/** The hardware of a system, without parts that are absent. The amount of memory is in `system`. */
 export interface Inventory {
   readonly system: SystemState;
   readonly processors: readonly Processor[];
@@ -27,8 +29,8 @@ export interface InventoryOptions extends SystemCallOptions {
 }
 
 /**
- * Reads the hardware of a system except its memory modules. Fails only when the system itself cannot be read, or when the
- * BMC stops answering: otherwise a machine would appear to have no disks.
+ * Reads the hardware of a system; its memory modules only where their sum is not known otherwise. Fails only when the system
+ * itself cannot be read, or when the BMC stops answering: otherwise a machine would appear to have no disks.
  */
 export async function readInventory(bmc: Bmc, uri: string, options: InventoryOptions = {}): Promise<Inventory> {
   const { value, etag } = await readSystemResource(bmc, uri, options);
@@ -38,16 +40,25 @@ export async function readInventory(bmc: Bmc, uri: string, options: InventoryOpt
   const parts = new PartReader();
   const collection = <S extends z.ZodType>(name: string, path: string | undefined, schema: S) =>
     parts.read(name, path, (at, onUnreadable) => readMembers(bmc, at, schema, { ...side, onUnreadable }));
-  const [processors, storages, networkInterfaces] = await Promise.all([
+  const readInterfaces = async () => {
+    const found = networkInterfacesOf(
+      await collection('network interfaces', value.EthernetInterfaces, ethernetInterface),
+    );
+    if (found.some(({ macAddress }) => macAddress !== undefined)) return found;
+    const ofAdapters = await readAdapterInterfaces(bmc, value, parts, side);
+    return ofAdapters.length > 0 ? ofAdapters : found;
+  };
+  const [processors, storages, networkInterfaces, memoryGiB] = await Promise.all([
     collection('processors', value.Processors, processor),
     readStorages(bmc, value, parts, side),
-    collection('network interfaces', value.EthernetInterfaces, ethernetInterface),
+    readInterfaces(),
+    readMemoryGiB(bmc, value, parts, side),
   ]);
   return {
-    system,
-    processors: processors.map(processorOf),
+    system: { ...system, memoryGiB },
+    processors: processors.filter(({ Status }) => Status.State !== 'Absent').map(processorOf),
     storages,
-    networkInterfaces: networkInterfaces.map(networkInterfaceOf),
+    networkInterfaces,
     missing: parts.missing,
   };
 }

@@ -24,8 +24,10 @@ export async function tryLogin(options: BmcOptions, { signal }: CallOptions = {}
     },
   });
   try {
-    const { Systems = '/redfish/v1/Systems' } = await bmc.root({ signal });
-    await bmc.get(Systems, z.unknown(), { signal });
+    const { Systems, Managers, AccountService, SessionService } = await bmc.root({ signal });
+    // Any resource that needs a login.
+    const path = Systems ?? Managers ?? AccountService ?? SessionService ?? '/redfish/v1/';
+    await bmc.get(path, z.unknown(), { signal });
     return 'accepted';
   } catch (error) {
     // A session was opened, so the password is right, even if the account has no right to read Systems.

@@ -2,6 +2,7 @@ import type { Bmc, CallOptions } from '../http/bmc.ts';
 import { readMembers } from './collections.ts';
 import { pathOf } from '../endpoint.ts';
 import { RedfishError } from '../errors.ts';
+import { type HealthReport, healthReportOf } from './health.ts';
 import type { MemberOptions, Unreadable } from './members.ts';
 import { allowedResetTypes, chooseReset } from './resets.ts';
 import { manager, type ManagerResource } from '../schemas.ts';
@@ -19,22 +20,23 @@ export interface ManagerInfo {
   readonly powerState: PowerState;
   /** Status.State, e.g. Enabled or StandbyOffline. */
   readonly state: string | undefined;
+  readonly health: HealthReport;
   /** RFC 3339. */
   readonly lastResetTime: string | undefined;
   readonly hasGraphicalConsole: boolean;
 }
 
 /**
- * The managers, in the order of their URIs. An unreadable one is left out and reported to `onUnreadable`; when all are
+ * The managers, in the order of their URIs; none when the service root names none. An unreadable one is left out and reported to `onUnreadable`; when all are
  * unreadable, the call fails.
  */
 export async function readManagers(
   bmc: Bmc,
   { onUnreadable = () => undefined, ...options }: MemberOptions = {},
 ): Promise<ManagerInfo[]> {
-  const root = await bmc.root(options);
-  const all = { ...options, maxMembers: maxSystems, onUnreadable };
-  const resources = await readMembers(bmc, root.Managers ?? '/redfish/v1/Managers', manager, all);
+  const { Managers } = await bmc.root(options);
+  if (Managers === undefined) return [];
+  const resources = await readMembers(bmc, Managers, manager, { ...options, maxMembers: maxSystems, onUnreadable });
   return resources.map(infoOf).toSorted((a, b) => byUri(a.uri, b.uri));
 }
 
@@ -76,6 +78,8 @@ export async function resetManager(
   const urgent: CallOptions = { priority: 'power', ...options };
   const { Actions } = await bmc.get(uri, manager, urgent);
   const action = Actions['#Manager.Reset'];
+  if (action === undefined)
+    throw new RedfishError({ code: 'NotSupported', message: `${uri} offers no reset (#Manager.Reset)` });
   const allowed = await allowedResetTypes(bmc, action, urgent);
   const ResetType = chooseReset(uri, [type], allowed);
   // A manager that advertises no types (HPE iLO) accepts an empty body.
@@ -102,6 +106,7 @@ function infoOf(resource: ManagerResource): ManagerInfo {
     firmwareVersion: resource.FirmwareVersion,
     powerState: powerStateOf(resource.PowerState),
     state: resource.Status.State,
+    health: healthReportOf(resource.Status),
     lastResetTime: timeOf(resource.LastResetTime),
     hasGraphicalConsole: MaxConcurrentSessions > 0 || ConnectTypesSupported.length > 0,
   };

@@ -30,10 +30,18 @@ export function resolveAll<S extends z.ZodType>(
   schema: S,
   { onUnreadable, ...options }: MemberOptions,
 ): Promise<z.output<S>[]> {
-  return forEachMember(members, onUnreadable, async (member) => {
-    const path = pathOf(member['@odata.id']);
-    return isLinkOnly(member) ? bmc.get(path, schema, options) : parseResource(schema, member, path);
-  });
+  return forEachMember(members, onUnreadable, (member) => resolve(bmc, member, schema, options));
+}
+
+/** Reads a member that is a link, and parses one that is embedded. */
+export async function resolve<S extends z.ZodType>(
+  bmc: Bmc,
+  member: Member,
+  schema: S,
+  options: CallOptions,
+): Promise<z.output<S>> {
+  const path = pathOf(member['@odata.id']);
+  return isLinkOnly(member) ? bmc.get(path, schema, options) : parseResource(schema, member, path);
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StubBmc, FakeClock, openStubClient } from '../../test/stub-bmc.ts';
+import { StubBmc, FakeClock, json, openStubClient } from '../../test/stub-bmc.ts';
 import { RedfishError, wasNotApplied } from '../errors.ts';
 import { resetSystem, type ResetType } from './power.ts';
 import { readSystem } from './systems.ts';
@@ -49,13 +49,32 @@ test('types are read from the ActionInfo resource of the action', async () => {
   assert.equal(await sentTypeFor('On', { '@Redfish.ActionInfo': info }, more), 'ForceOn');
 });
 
-test('a system that advertises no action is reset at the usual path', async () => {
-  await using stub = await StubBmc.start();
-  stub.set(uri, {});
-  await using bmc = openStubClient(stub);
-  await resetSystem(bmc, uri, 'On');
-  assert.equal(stub.log.at(-1), `POST ${target}`);
+test('a reset action without a target is sent to the path of the standard', async () => {
+  assert.equal(await sentTypeFor('On', { target: undefined }), 'On');
 });
+
+test('nothing is sent to a system that offers no reset', async () => {
+  await using stub = await StubBmc.start();
+  stub.set(uri, { Actions: {} });
+  await using bmc = openStubClient(stub);
+  await assert.rejects(resetSystem(bmc, uri, 'On'), { code: 'NotSupported', message: /offers no reset/ });
+  assert.equal(stub.received.filter(({ path }) => path.includes('Actions')).length, 0);
+});
+
+for (const status of [404, 500, 405]) {
+  test(`an ActionInfo that answers ${status} counts as not advertised`, async () => {
+    await using stub = await StubBmc.start();
+    const info = `${uri}/ResetActionInfo`;
+    stub.set(uri, { Actions: { '#ComputerSystem.Reset': { target, '@Redfish.ActionInfo': info } } });
+    stub.intercept = ({ path }, response) => {
+      if (path === info) json(response, status, {});
+      return path === info;
+    };
+    await using bmc = openStubClient(stub);
+    assert.equal(await resetSystem(bmc, uri, 'ForceOff'), 'ForceOff');
+    assert.equal(stub.log.at(-1), `POST ${target}`);
+  });
+}
 
 test('queued requests also wait for the pause after a power action', async () => {
   await using stub = await StubBmc.start();

@@ -1,5 +1,6 @@
 import type { Bmc, CallOptions } from '../http/bmc.ts';
 import { RedfishError } from '../errors.ts';
+import { concernsOneResource } from './members.ts';
 import { actionInfo, actionParameter } from '../schemas.ts';
 
 /** A reset action as a resource advertises it. */
@@ -9,7 +10,10 @@ export interface ResetAction {
   readonly '@Redfish.ActionInfo': string | undefined;
 }
 
-/** Reset types that the action accepts, inline or in its ActionInfo resource; undefined when it advertises none. */
+/**
+ * Reset types that the action accepts, inline or in its ActionInfo resource; undefined when it advertises none, or when the
+ * ActionInfo that it names cannot be read.
+ */
 export async function allowedResetTypes(
   bmc: Bmc,
   action: ResetAction,
@@ -19,7 +23,12 @@ export async function allowedResetTypes(
   if (inline.length > 0) return inline;
   const info = action['@Redfish.ActionInfo'];
   if (info === undefined) return undefined;
-  const { Parameters } = await bmc.get(info, actionInfo, options);
+  const { Parameters } = await bmc
+    .get(info, actionInfo, { ...options, isSideResource: true })
+    .catch((error: unknown) => {
+      if (!concernsOneResource(error)) throw error;
+      return { Parameters: [] };
+    });
   const parameters = Parameters.flatMap((parameter) => actionParameter.safeParse(parameter).data ?? []);
   return parameters.find(({ Name }) => Name === 'ResetType')?.AllowableValues;
 }

@@ -4,8 +4,18 @@ import type { Bmc, CallOptions } from '../http/bmc.ts';
 import { requireAtMost, listMembers, maxMembers, readExpanded, readMembers } from './collections.ts';
 import { pathOf } from '../endpoint.ts';
 import { RedfishError } from '../errors.ts';
-import { forEachMember, isLinkOnly, type Member, type MemberOptions, referencesIn, resolveAll } from './members.ts';
+import {
+  forEachMember,
+  isLinkOnly,
+  mapConcurrently,
+  type Member,
+  type MemberOptions,
+  referencesIn,
+  resolve,
+  resolveAll,
+} from './members.ts';
 import type { PartReader } from './part-reader.ts';
+import { uniqueNames } from './unique-names.ts';
 import {
   collection,
   drive,
@@ -38,6 +48,7 @@ export interface Volume {
 
 /** A storage controller with its drives and volumes. */
 export interface StorageUnit {
+  /** Unique among the controllers of the system. */
   readonly name: string | undefined;
   readonly drives: readonly Drive[];
   readonly volumes: readonly Volume[];
@@ -56,11 +67,13 @@ export function readStorages(
   options: CallOptions,
 ): Promise<StorageUnit[]> {
   return parts.read('storage', Storage ?? SimpleStorage, async (_path, onUnreadable) => {
-    const controllers = await listControllers(bmc, Storage, SimpleStorage !== undefined, { ...options, onUnreadable });
-    if (controllers.length > 0 || SimpleStorage === undefined)
-      return forEachMember(controllers, onUnreadable, unitReader(bmc, parts, options));
+    const members = await listControllers(bmc, Storage, SimpleStorage !== undefined, { ...options, onUnreadable });
+    if (members.length > 0 || SimpleStorage === undefined) {
+      const controllers = await forEachMember(members, onUnreadable, (member) => controllerOf(bmc, member, options));
+      return readUnits(bmc, controllers.filter(isPresent), parts, options);
+    }
     return parts.read('simple storage', SimpleStorage, async (path, onUnit) =>
-      (await readMembers(bmc, path, simpleStorage, { ...options, onUnreadable: onUnit })).map(simpleUnitOf),
+      simpleUnitsOf(await readMembers(bmc, path, simpleStorage, { ...options, onUnreadable: onUnit })),
     );
   });
 }
@@ -82,31 +95,55 @@ async function listControllers(
   }
 }
 
-/** Reads controllers with their drives and volumes, whose total is limited. */
-function unitReader(bmc: Bmc, parts: PartReader, options: CallOptions): (member: Member) => Promise<StorageUnit> {
+/** Reads the drives and volumes of controllers. Their total is limited, and each is read once, whoever links to it. */
+async function readUnits(
+  bmc: Bmc,
+  controllers: readonly StorageResource[],
+  parts: PartReader,
+  options: CallOptions,
+): Promise<StorageUnit[]> {
   let count = 0;
   const countMembers = <T>(entries: readonly T[], of: string): readonly T[] => {
     count += entries.length;
     requireAtMost(maxMembers, 'drives and volumes of all controllers', count, of);
     return entries;
   };
-  return async (member) => {
-    const controller = await controllerOf(bmc, member, options);
+  const names = uniqueNames(
+    controllers.map(({ Name, Id, '@odata.id': path }) => [Name, Id, pathOf(path).split('/').at(-1)]),
+  );
+  const readDrive = driveReader(bmc, options);
+  return mapConcurrently([...controllers.entries()], async ([index, controller]) => {
     const path = pathOf(controller['@odata.id']);
-    const name = controller.Name ?? controller.Id;
+    const name = names[index];
     const [drives, volumes] = await Promise.all([
       parts.read(`drives of ${name ?? path}`, path, async (_path, onUnreadable) => {
         const links = referencesIn(countMembers(controller.Drives, path), `${path}#/Drives`, onUnreadable);
-        return resolveAll(bmc, [...links.values()], drive, { ...options, onUnreadable });
+        return forEachMember([...links.values()], onUnreadable, readDrive);
       }),
       parts.read(`volumes of ${name ?? path}`, path, async (_path, onUnreadable) => {
         const members = countMembers(await listVolumes(bmc, controller.Volumes, { ...options, onUnreadable }), path);
         return resolveAll(bmc, members, volume, { ...options, onUnreadable });
       }),
     ]);
-    return { name, drives: drives.map(driveOf), volumes: volumes.map(volumeOf) };
+    return { name, drives: drives.filter(isPresent).map(driveOf), volumes: volumes.filter(isPresent).map(volumeOf) };
+  });
+}
+
+type DriveResource = z.output<typeof drive>;
+
+/** Controllers with two paths to a drive both link to it. */
+function driveReader(bmc: Bmc, options: CallOptions): (member: Member) => Promise<DriveResource> {
+  const reads = new Map<string, Promise<DriveResource>>();
+  return (member) => {
+    const path = pathOf(member['@odata.id']);
+    const read = reads.get(path) ?? resolve(bmc, member, drive, options);
+    reads.set(path, read);
+    return read;
   };
 }
+
+/** Empty bays and sockets are listed as parts. */
+const isPresent = ({ Status }: { readonly Status: StorageResource['Status'] }): boolean => Status.State !== 'Absent';
 
 /** A controller whose drives are not embedded is read again with `$expand`: one request instead of one per drive. */
 async function controllerOf(bmc: Bmc, member: Member, options: CallOptions): Promise<StorageResource> {
@@ -148,19 +185,22 @@ const volumeOf = (item: z.output<typeof volume>): Volume => ({
 });
 
 /** Devices are not resources; an entry that is no object is ignored. */
-function simpleUnitOf({ Name, Devices }: z.output<typeof simpleStorage>): StorageUnit {
-  const devices = Devices.flatMap((device) => simpleDevice.safeParse(device).data ?? []);
-  return {
-    name: Name,
+function simpleUnitsOf(units: readonly z.output<typeof simpleStorage>[]): StorageUnit[] {
+  const present = units.filter(isPresent);
+  const names = uniqueNames(present.map(({ Name, Id }) => [Name, Id]));
+  return present.map(({ Devices }, index) => ({
+    name: names[index],
     volumes: [],
-    drives: devices.map((device) => ({
-      name: device.Name,
-      mediaType: undefined,
-      type: undefined,
-      capacityBytes: device.CapacityBytes,
-      vendor: device.Manufacturer,
-      model: device.Model,
-      state: device.Status.State,
-    })),
-  };
+    drives: Devices.flatMap((device) => simpleDevice.safeParse(device).data ?? [])
+      .filter(isPresent)
+      .map((device) => ({
+        name: device.Name,
+        mediaType: undefined,
+        type: undefined,
+        capacityBytes: device.CapacityBytes,
+        vendor: device.Manufacturer,
+        model: device.Model,
+        state: device.Status.State,
+      })),
+  }));
 }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StubBmc, json, openStubClient } from '../../test/stub-bmc.ts';
 import type { Bmc } from '../http/bmc.ts';
-import { readEventService, readSubscriptions, subscribe, unsubscribe } from './subscriptions.ts';
+import { offersFormat, readEventService, readSubscriptions, subscribe, unsubscribe } from './subscriptions.ts';
 import { readSystems } from './systems.ts';
 
 const path = '/redfish/v1/EventService';
 const subscriptions = `${path}/Subscriptions`;
-const service = { isEnabled: true, subscriptions };
+const service = { isEnabled: true, subscriptions, formats: ['Event', 'MetricReport'], eventTypes: undefined };
 const desired = { destination: 'http://192.0.2.1/alerts/x', context: 'metal-operator', format: 'Event' } as const;
 const ownSubscription = { Destination: desired.destination, Context: desired.context };
 
@@ -118,10 +118,12 @@ test('unreadable subscriptions are left out', () =>
 test('an event service is enabled unless it reports otherwise, and may be missing', () =>
   withStub({}, async (bmc, stub) => {
     assert.equal(await readEventService(bmc), undefined);
-    stub.set(path, {});
-    assert.deepEqual(await readEventService(bmc), service);
-    stub.set(path, { ServiceEnabled: false });
-    assert.equal((await readEventService(bmc))?.isEnabled, false);
+    const offered = { Subscriptions: { '@odata.id': subscriptions }, EventFormatTypes: service.formats };
+    stub.set(path, offered);
+    await using later = openStubClient(stub);
+    assert.deepEqual(await readEventService(later), service);
+    stub.set(path, { ...offered, ServiceEnabled: false });
+    assert.equal((await readEventService(later))?.isEnabled, false);
   }));
 
 test('deleting a missing subscription is no error', () =>
@@ -133,6 +135,7 @@ test('deleting a missing subscription is no error', () =>
 
 test('a failing event service does not count as a failure of the BMC', () =>
   withStub({}, async (bmc, stub) => {
+    stub.set(path, {});
     stub.intercept = ({ path: requestedPath }, response) => {
       if (!requestedPath.startsWith(path)) return false;
       json(response, 500, {});
@@ -140,4 +143,36 @@ test('a failing event service does not count as a failure of the BMC', () =>
     };
     for (let time = 0; time < 10; time += 1) await assert.rejects(readEventService(bmc), { status: 500 });
     assert.equal(bmc.breaker, 'closed');
+  }));
+
+test('a service without a list of formats gets subscriptions without a format, with its types of events', () =>
+  withStub(
+    {},
+    async (bmc, stub) => {
+      stub.set(path, { Subscriptions: { '@odata.id': subscriptions }, EventTypesForSubscription: ['Alert'] });
+      const old = await readEventService(bmc);
+      assert.ok(old !== undefined && offersFormat(old, 'Event') && !offersFormat(old, 'MetricReport'));
+      await subscribe(bmc, old, desired);
+      const body = stub.received.at(-1)?.body;
+      assert.partialDeepStrictEqual(body, { EventTypes: ['Alert'] });
+      assert.ok(!('EventFormatType' in (body as object)));
+    },
+    { status: 201, location: `${subscriptions}/1` },
+  ));
+
+test('only the formats that the service lists are offered', () => {
+  assert.ok(offersFormat(service, 'MetricReport'));
+  assert.ok(!offersFormat({ ...service, formats: ['Event'] }, 'MetricReport'));
+});
+
+test('events are subscribed without a format where the service rejects the property', () =>
+  withStub({}, async (bmc, stub) => {
+    stub.intercept = ({ method, path: requestedPath, body }, response) => {
+      if (method !== 'POST' || requestedPath !== subscriptions) return false;
+      const isRejected = 'EventFormatType' in (body as object);
+      json(response, isRejected ? 400 : 201, {}, isRejected ? {} : { location: `${subscriptions}/3` });
+      return true;
+    };
+    assert.equal(await subscribe(bmc, service, desired), `${subscriptions}/3`);
+    await assert.rejects(subscribe(bmc, service, { ...desired, format: 'MetricReport' }), { status: 400 });
   }));

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { Bmc, CallOptions } from '../http/bmc.ts';
+import type { Bmc, CallOptions, WriteResponse } from '../http/bmc.ts';
 import { listMembers } from './collections.ts';
 import { pathOf } from '../endpoint.ts';
 import { RedfishError } from '../errors.ts';
-import { flag, link, text, uri } from '../fields.ts';
+import { flag, link, text, texts, uri } from '../fields.ts';
 import { mapConcurrently } from './members.ts';
 
 /** `Event`: alerts. `MetricReport`: periodic sensor readings. */
@@ -20,7 +20,15 @@ export interface EventService {
   readonly isEnabled: boolean;
   /** Path of the subscriptions. */
   readonly subscriptions: string;
+  /** The formats that it offers; undefined when it lists none, as services before Redfish 2018: they know events only. */
+  readonly formats: readonly string[] | undefined;
+  /** Types of events that a subscription has to list, for services without formats; undefined when it lists none. */
+  readonly eventTypes: readonly string[] | undefined;
 }
+
+/** Without a list of formats, the service has events. */
+export const offersFormat = ({ formats }: EventService, format: EventFormat): boolean =>
+  formats === undefined ? format === 'Event' : formats.includes(format);
 
 export interface DesiredSubscription {
   readonly destination: string;
@@ -28,29 +36,37 @@ export interface DesiredSubscription {
   readonly format: EventFormat;
 }
 
-const eventService = z.object({ ServiceEnabled: flag, Subscriptions: link });
+const eventService = z.object({
+  ServiceEnabled: flag,
+  Subscriptions: link,
+  EventFormatTypes: texts,
+  EventTypesForSubscription: texts,
+});
 const subscription = z.object({ '@odata.id': uri, Destination: text, Context: text });
 
 /** A failing event service does not count as a failure of the BMC: everything else works without events. */
 const sideResourceOptions = { isSideResource: true, priority: 'telemetry' } as const satisfies CallOptions;
 
-/** The event service, or undefined when there is none. A service without ServiceEnabled is enabled. */
+/**
+ * The event service, or undefined when the service root names none or it has no subscriptions. A service without ServiceEnabled
+ * is enabled.
+ */
 export async function readEventService(bmc: Bmc, options: CallOptions = {}): Promise<EventService | undefined> {
-  const root = await bmc.root(options);
+  const { EventService: path } = await bmc.root(options);
+  if (path === undefined) return undefined;
   try {
-    const found = await bmc.get(root.EventService ?? '/redfish/v1/EventService', eventService, {
-      ...sideResourceOptions,
-      ...options,
-    });
-    return {
-      isEnabled: found.ServiceEnabled ?? true,
-      subscriptions: found.Subscriptions ?? '/redfish/v1/EventService/Subscriptions',
-    };
+    const found = await bmc.get(path, eventService, { ...sideResourceOptions, ...options });
+    const { ServiceEnabled: isEnabled = true, Subscriptions: subscriptions } = found;
+    if (subscriptions === undefined) return undefined;
+    const { EventFormatTypes: formats, EventTypesForSubscription: eventTypes } = found;
+    return { isEnabled, subscriptions, formats: nonEmpty(formats), eventTypes: nonEmpty(eventTypes) };
   } catch (error) {
     if (error instanceof RedfishError && (error.code === 'NotFound' || error.status === 501)) return undefined;
     throw error;
   }
 }
+
+const nonEmpty = (values: readonly string[] | undefined) => (values?.length === 0 ? undefined : values);
 
 /** The readable subscriptions; one that is deleted meanwhile, or fails, is left out. */
 export async function readSubscriptions(
@@ -83,9 +99,7 @@ export async function subscribe(
   desired: DesiredSubscription,
   options: CallOptions = {},
 ): Promise<string> {
-  const all = { ...sideResourceOptions, ...options };
-  const body = bodyFor(desired, bmc.traits.rejectedInSubscription);
-  const outcome = await bmc.post(service.subscriptions, body, all).catch(passDuplicate(desired.destination));
+  const outcome = await post(bmc, service, desired, options).catch(passDuplicate(desired.destination));
   if (!(outcome instanceof RedfishError) && outcome.location !== undefined) return outcome.location;
   // No Location, or a duplicate: the subscription exists, and its path is found by its destination.
   const found = (await readSubscriptions(bmc, service, options)).find((one) => isFor(one, desired));
@@ -105,15 +119,34 @@ export async function unsubscribe(bmc: Bmc, uri: string, options: CallOptions = 
 export const isFor = ({ destination, context }: Subscription, desired: Omit<DesiredSubscription, 'format'>): boolean =>
   destination === desired.destination && context === desired.context;
 
-function bodyFor({ destination, context, format }: DesiredSubscription, rejected: readonly string[]): object {
-  const body = {
-    Destination: destination,
-    EventFormatType: format,
-    Protocol: 'Redfish',
-    Context: context,
-    DeliveryRetryPolicy: 'TerminateAfterRetries',
+/** Some services list formats and reject the property that selects one: they send events without it. */
+async function post(
+  bmc: Bmc,
+  { subscriptions, formats, eventTypes }: EventService,
+  { destination, context, format }: DesiredSubscription,
+  options: CallOptions,
+): Promise<WriteResponse> {
+  const { rejectedInSubscription } = bmc.traits;
+  const send = (selection: Record<string, unknown>) => {
+    const body = {
+      Destination: destination,
+      Protocol: 'Redfish',
+      Context: context,
+      DeliveryRetryPolicy: 'TerminateAfterRetries',
+      ...selection,
+    };
+    const accepted = Object.entries(body).filter(([name]) => !rejectedInSubscription.includes(name));
+    return bmc.post(subscriptions, Object.fromEntries(accepted), { ...sideResourceOptions, ...options });
   };
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !rejected.includes(name)));
+  const withoutFormat = eventTypes === undefined ? {} : { EventTypes: eventTypes };
+  if (formats === undefined) return send(withoutFormat);
+  try {
+    return await send({ EventFormatType: format });
+  } catch (error) {
+    const isRejected = error instanceof RedfishError && error.status === 400 && !isDuplicateError(error, destination);
+    if (!isRejected || format !== 'Event') throw error;
+    return send(withoutFormat);
+  }
 }
 
 const missingLocationError = ({ subscriptions }: EventService): RedfishError =>

@@ -45,7 +45,7 @@ test('a system is read with its state', async () => {
     memoryGiB: 96.5,
     powerState: 'On',
     powerStateText: 'On',
-    health: 'OK',
+    health: { level: 'OK', causes: [] },
     indicatorLED: 'Lit',
     bootOrder: ['a', 'b'],
     override: { enabled: 'Once', target: 'Pxe', mode: 'UEFI', targets: ['None', 'Pxe'], httpBootUri: undefined },

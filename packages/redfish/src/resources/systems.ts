@@ -1,8 +1,9 @@
 import type { Bmc, CallOptions } from '../http/bmc.ts';
-import { readMembers } from './collections.ts';
+import { type ListOptions, readMembers } from './collections.ts';
 import { pathOf } from '../endpoint.ts';
 import { RedfishError } from '../errors.ts';
-import { type Identity, identityOf } from './identity.ts';
+import { type HealthReport, healthReportOf } from './health.ts';
+import { hasUuid, type Identity, identityOf } from './identity.ts';
 import type { MemberOptions } from './members.ts';
 import { system, type SystemResource } from '../schemas.ts';
 
@@ -16,6 +17,9 @@ export interface SystemSummary {
   /** Lower case; undefined when the system reports none and none can be derived. */
   readonly uuid: string | undefined;
   readonly uuidDerivedFrom?: Identity['uuidDerivedFrom'];
+  readonly alternativeUuid?: Identity['alternativeUuid'];
+  /** Why it is no machine that could be managed, such as a GPU baseboard or a DPU; absent for a machine. */
+  readonly noMachineBecause?: string | undefined;
   readonly manufacturer: string | undefined;
   readonly model: string | undefined;
   readonly serialNumber: string | undefined;
@@ -28,8 +32,7 @@ export interface SystemSummary {
 export interface SystemState extends SystemSummary {
   /** PowerState as the BMC reports it. */
   readonly powerStateText: string | undefined;
-  /** OK, Warning or Critical. */
-  readonly health: string | undefined;
+  readonly health: HealthReport;
   /** Lit, Blinking or Off, from LocationIndicatorActive or IndicatorLED. */
   readonly indicatorLED: string | undefined;
   readonly bootOrder: readonly string[] | undefined;
@@ -58,20 +61,35 @@ export interface SystemCallOptions extends CallOptions {
 export const maxSystems = 1_000;
 
 /**
- * The systems of the BMC, in the order of their URIs, as the collection has no defined order. An unreadable one is left out and
- * reported to `onUnreadable`; when all are unreadable, the call fails.
+ * The systems of the BMC, in the order of their URIs, as the collection has no defined order; none when the service root names
+ * no systems. An unreadable one is left out and reported to `onUnreadable`; when all are unreadable, the call fails.
  */
 export async function readSystems(
   bmc: Bmc,
   { onUnreadable = () => undefined, ...options }: MemberOptions = {},
 ): Promise<SystemSummary[]> {
-  const root = await bmc.root(options);
-  const all = { ...options, maxMembers: maxSystems, onUnreadable };
-  const resources = await readMembers(bmc, root.Systems ?? '/redfish/v1/Systems', system, all);
+  const { Systems } = await bmc.root(options);
+  if (Systems === undefined) return [];
+  let isComplete = true;
+  const all: ListOptions = {
+    ...options,
+    maxMembers: maxSystems,
+    onUnreadable: (unreadable) => {
+      isComplete = false;
+      onUnreadable(unreadable);
+    },
+  };
+  const resources = await readMembers(bmc, Systems, system, all);
+  const serials = Map.groupBy(resources, ({ SerialNumber }) => SerialNumber?.toLowerCase());
   const systems = resources
-    .map((resource) => summaryOf(resource, bmc.serviceUuid))
+    .map((resource) => {
+      const sameSerial = serials.get(resource.SerialNumber?.toLowerCase())?.length ?? 0;
+      // An unreadable system may have the same one.
+      return summaryOf(resource, bmc.serviceUuid, sameSerial > 1 || !isComplete);
+    })
     .toSorted((a, b) => byUri(a.uri, b.uri));
-  bmc.learnManufacturer(systems[0]?.manufacturer);
+  const machine = systems.find(({ noMachineBecause }) => noMachineBecause === undefined);
+  bmc.learnManufacturer((machine ?? systems[0])?.manufacturer);
   return systems;
 }
 
@@ -89,16 +107,16 @@ export async function readSystemResource(
 ): Promise<{ value: SystemResource; etag: string | undefined }> {
   const resource = await bmc.read(uri, system, options);
   bmc.learnManufacturer(resource.value.Manufacturer);
-  requireIdentity(uri, identityIn(resource.value, bmc.serviceUuid).uuid, options.expectedUuid);
+  requireIdentity(uri, identityIn(resource.value, bmc.serviceUuid), options.expectedUuid);
   return resource;
 }
 
 /** A URI identifies a slot, not a machine: a blade may be moved, an address may be reassigned to another BMC. */
-function requireIdentity(uri: string, actualUuid: string | undefined, expectedUuid: string | undefined): void {
-  if (expectedUuid === undefined || actualUuid === expectedUuid.toLowerCase()) return;
+function requireIdentity(uri: string, actual: Identity, expectedUuid: string | undefined): void {
+  if (expectedUuid === undefined || hasUuid(actual, expectedUuid)) return;
   throw new RedfishError({
     code: 'IdentityMismatch',
-    message: `${uri} is expected to be ${expectedUuid} and reports UUID ${actualUuid ?? 'none'}; nothing was sent to it`,
+    message: `${uri} is expected to be ${expectedUuid} and reports UUID ${actual.uuid ?? 'none'}; nothing was sent to it`,
   });
 }
 
@@ -111,7 +129,7 @@ export function stateOf(
   return {
     ...summaryOf(resource, serviceUuid),
     powerStateText: resource.PowerState,
-    health: resource.Status.Health,
+    health: healthReportOf(resource.Status),
     indicatorLED: ledOf(resource),
     bootOrder: Boot.BootOrder,
     override: {
@@ -121,18 +139,21 @@ export function stateOf(
       targets: Boot['BootSourceOverrideTarget@Redfish.AllowableValues'],
       httpBootUri: Boot.HttpBootUri,
     },
-    resetTypes: Actions['#ComputerSystem.Reset']['ResetType@Redfish.AllowableValues'],
+    resetTypes: Actions['#ComputerSystem.Reset']?.['ResetType@Redfish.AllowableValues'],
     etag,
   };
 }
 
-function summaryOf(resource: SystemResource, serviceUuid: string | undefined): SystemSummary {
-  const identity = identityIn(resource, serviceUuid);
+function summaryOf(resource: SystemResource, serviceUuid: string | undefined, isSerialShared?: boolean): SystemSummary {
+  const { uuid, uuidDerivedFrom, alternativeUuid } = identityIn(resource, serviceUuid, isSerialShared);
+  const noMachineBecause = noMachineBecauseOf(resource);
   return {
     uri: pathOf(resource['@odata.id']),
-    uuid: identity.uuid,
+    uuid,
     // Absent in the usual case.
-    ...(identity.uuidDerivedFrom === undefined ? {} : { uuidDerivedFrom: identity.uuidDerivedFrom }),
+    ...(uuidDerivedFrom === undefined ? {} : { uuidDerivedFrom }),
+    ...(alternativeUuid === undefined ? {} : { alternativeUuid }),
+    ...(noMachineBecause === undefined ? {} : { noMachineBecause }),
     manufacturer: resource.Manufacturer,
     model: resource.Model,
     serialNumber: resource.SerialNumber,
@@ -143,13 +164,22 @@ function summaryOf(resource: SystemResource, serviceUuid: string | undefined): S
   };
 }
 
-const identityIn = (resource: SystemResource, serviceUuid: string | undefined): Identity =>
+const machineTypes: readonly string[] = ['Physical', 'Virtual'];
+
+/** Services list more than machines as systems: GPU baseboards, DPUs, CXL devices. */
+function noMachineBecauseOf({ SystemType: type, Actions }: SystemResource): string | undefined {
+  if (type !== undefined && !machineTypes.includes(type)) return `its SystemType is ${type.slice(0, 40)}`;
+  return Actions['#ComputerSystem.Reset'] === undefined ? 'it offers no reset' : undefined;
+}
+
+const identityIn = (resource: SystemResource, serviceUuid: string | undefined, isSerialShared?: boolean): Identity =>
   identityOf({
     uuid: resource.UUID,
     manufacturer: resource.Manufacturer,
     serialNumber: resource.SerialNumber,
     systemId: pathOf(resource['@odata.id']),
     serviceUuid,
+    isSerialShared,
   });
 
 /** Numbers in URIs compare as numbers, so that system 2 comes before system 10. */

@@ -1,6 +1,7 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { bmcController } from '@metal/operator/controllers/bmc/lifecycle/controller.ts';
 import type { Registry } from 'prom-client';
+import { healthSamples } from './health.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import { oneOf, samplesOfEach, ScrapedMetric } from '@metal/kube/runtime/scraped-metric.ts';
 
@@ -16,6 +17,12 @@ export function exportBmcs(registry: Registry, bmcs: Cache<BMC>): void {
       samplesOfEach(bmcs.all(), ({ metadata, status }) =>
         oneOf(states, status?.state || 'Pending', { bmc: metadata.name }, 'state'),
       ),
+  });
+  void new ScrapedMetric({
+    registry,
+    name: 'metal_bmc_health',
+    help: '1 for the health that a BMC reports of itself: OK, Warning, Critical or Unknown',
+    read: () => samplesOfEach(bmcs.all(), (bmc) => healthSamples(bmc, { bmc: bmc.metadata.name })),
   });
   void new ScrapedMetric({
     registry,

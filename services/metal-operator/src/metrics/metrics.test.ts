@@ -76,6 +76,21 @@ function fleet() {
   return { ...caches, registry, scheduler, traffic, samples, holding };
 }
 
+test('the health of a server and of a BMC is one sample with its level, and none before the first report', async () => {
+  const { servers, bmcs, samples } = fleet();
+  const healthy = (reason: string) => ({
+    conditions: [
+      { type: 'Healthy', status: 'False' as const, reason, message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+    ],
+  });
+  servers.upsertIfNewer(server('a', healthy('HardwareCritical')));
+  servers.upsertIfNewer(server('b', healthy('HealthUnknown')));
+  servers.upsertIfNewer(server('c', {}));
+  bmcs.upsertIfNewer(bmc('m', healthy('HardwareOK')));
+  assert.deepEqual(await samples('metal_server_health'), ['server=a,state=Critical 1', 'server=b,state=Unknown 1']);
+  assert.deepEqual(await samples('metal_bmc_health'), ['bmc=m,state=OK 1']);
+});
+
 test('every server has one series per state, and exactly one of them is 1', async () => {
   const { servers, samples, holding } = fleet();
   const states = 'Initial Discovery Available Reserved Released Cleanup Maintenance Parked Error'.split(' ');

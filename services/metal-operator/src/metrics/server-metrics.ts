@@ -1,6 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { serverController } from '@metal/operator/controllers/server/controller.ts';
 import type { Registry } from 'prom-client';
+import { healthSamples } from './health.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import { oneOf, type Sample, samplesOfEach, ScrapedMetric } from '@metal/kube/runtime/scraped-metric.ts';
 
@@ -31,6 +32,11 @@ const metrics: readonly { name: string; help: string; samplesOf: (server: Server
     name: 'metal_server_condition_status',
     help: '1 for the status that a condition of a server has',
     samplesOf: conditionSamples,
+  },
+  {
+    name: 'metal_server_health',
+    help: '1 for the health that the BMC of a server reports: OK, Warning, Critical or Unknown',
+    samplesOf: (server) => healthSamples(server, { server: server.metadata.name }),
   },
   {
     name: 'metal_server_state_since_timestamp_seconds',

@@ -1,4 +1,5 @@
 import type { MissingPart } from '@metal/redfish/resources/part-reader.ts';
+import type { HealthLevel } from '@metal/redfish/resources/health.ts';
 import type { ManagerInfo } from '@metal/redfish/resources/managers.ts';
 import type { SystemSummary } from '@metal/redfish/resources/systems.ts';
 import type { Connection } from './connection.ts';
@@ -43,7 +44,7 @@ export type ResetFailureReason =
 /** The event subscriptions of a BMC, as last found or created. */
 export interface EventsOutcome {
   readonly at: number;
-  /** Paths of the existing subscriptions. */
+  /** Paths of the existing subscriptions; those of formats that the event service does not offer are undefined. */
   readonly links: { readonly events?: string | undefined; readonly metrics?: string | undefined };
   readonly problem?: { readonly reason: EventsProblem; readonly message: string } | undefined;
   /** The subscriptions stay on the BMC: it cannot be reached to delete them. */
@@ -73,6 +74,8 @@ export class ObservedBmc {
   resetOutcome: ResetOutcome | undefined;
   /** Message of the last event about systems that get no Server. */
   reportedRejection: string | undefined;
+  /** The health of the manager that an event reported last; that of the status until then. */
+  reportedHealth: HealthLevel | undefined;
   events: EventsOutcome | undefined;
   /** Fingerprint of the SSH host key that was last shown and accepted. */
   sshHostKey: string | undefined;

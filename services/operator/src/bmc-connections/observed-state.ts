@@ -1,4 +1,5 @@
 import type { BiosResetState } from '@metal/redfish/resources/bios.ts';
+import type { HealthLevel, UnhealthyPart } from '@metal/redfish/resources/health.ts';
 import type { Inventory } from '@metal/redfish/resources/inventory.ts';
 import type { PowerState, SystemState } from '@metal/redfish/resources/systems.ts';
 import { type Connection, isSameConnection } from './connection.ts';
@@ -90,6 +91,12 @@ export class ObservedSystem {
   bootOrderReset: BootOrderReset | undefined;
   /** No one-time boot override is left on the machine, as far as its BMC can clear it. */
   overrideCleared = false;
+  /** The parts that were not OK when they were read last, and the health of the system then. */
+  unhealthyParts:
+    | { readonly level: HealthLevel; readonly parts: readonly UnhealthyPart[]; readonly at: number }
+    | undefined;
+  /** The health that an event reported last; that of the status until then. */
+  reportedHealth: HealthLevel | undefined;
   /** The other Servers with the same system UUID that an event reported. */
   reportedDuplicates: string | undefined;
   /** The event about the deletion was recorded. */

@@ -72,7 +72,10 @@ test('a BMC whose circuit opens during its first refresh reports the underlying 
 });
 
 const twoBlades: Record<string, object> = {
-  '/redfish/v1/': {},
+  '/redfish/v1/': {
+    Systems: { '@odata.id': '/redfish/v1/Systems' },
+    Managers: { '@odata.id': '/redfish/v1/Managers' },
+  },
   '/redfish/v1/Systems': { Members: [1, 2].map((id) => ({ '@odata.id': `/redfish/v1/Systems/${id}` })) },
   '/redfish/v1/Systems/1': { UUID: 'a', Model: 'X1' },
   '/redfish/v1/Systems/2': { UUID: 'b', Model: 'X1' },

@@ -17,6 +17,7 @@ import { observeBios, resetBios, restoreBootOrder } from './cleanup/reset-action
 import { dropBootsOfDeleted, recordDeletionEvent } from './deletion/actions.ts';
 import { prepareProbeBoot, readInventory } from './discovery/actions.ts';
 import { recordDuplicateEvent } from './duplicates/actions.ts';
+import { readUnhealthyParts, recordHealthEvent } from './health/actions.ts';
 import type { ServerReconcile } from './machine.ts';
 import { dropMaintenanceRef } from './maintenance/actions.ts';
 import {
@@ -84,6 +85,9 @@ export const serverActions: Record<ServerAction, (reconcile: ServerReconcile) =>
 
   setLight,
   setBootOrder,
+
+  readUnhealthyParts,
+  recordHealthEvent,
 
   recordDuplicateEvent,
 

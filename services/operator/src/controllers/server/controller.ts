@@ -14,6 +14,7 @@ import { keyOf } from '@metal/kube/kinds/kind.ts';
 import { shardKeyOfServer } from '../../bmc-connections/shard-key.ts';
 import { isAboutQueue, nextInQueue, queueSource } from '../../cleanup/queue-position.ts';
 import type { OperatorContext } from '../context.ts';
+import { healthy } from '../health-condition.ts';
 import { reportedInventory } from '../inventory-condition.ts';
 import { serverActions } from './actions.ts';
 import { decideDeletion } from './deletion/steps.ts';
@@ -35,8 +36,9 @@ export const serverController = phaseController({
   finalizer: serverFinalizer,
   deletion: decideDeletion,
   actions: serverActions,
-  readOnlyActions: ['observe'],
+  readOnlyActions: ['observe', 'readUnhealthyParts'],
   report: reportServer,
+  conditionTypes: [healthy],
   progressFields: serverProgressFields,
   paused: isPaused,
   watches: [

@@ -11,6 +11,7 @@ import { discoveryFacts } from './discovery/facts.ts';
 import { discoveryFailure } from './discovery/failure.ts';
 import { hardwareFacts } from './discovery/hardware-facts.ts';
 import { duplicateFacts } from './duplicates/facts.ts';
+import { healthFacts } from './health/facts.ts';
 import { maintenanceFacts, maintenanceOf } from './maintenance/facts.ts';
 import { updateMemory } from './memory.ts';
 import { operationsFacts } from './operations/facts.ts';
@@ -38,6 +39,7 @@ export function readServerFacts(
     ...power,
     ...currentBootFacts(server, memory, context, now),
     ...hardwareFacts(server, memory, now),
+    ...healthFacts(server, memory, now),
     ...discovery,
     ...operations,
     ...settingsFacts(server, maintenanceOf(server, caches), memory),

@@ -2,6 +2,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Reconcile } from '@metal/kube/controller/definition.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
 import type { Bmc } from '@metal/redfish/http/bmc.ts';
+import { hasUuid } from '@metal/redfish/resources/identity.ts';
 import { readSystems } from '@metal/redfish/resources/systems.ts';
 import type { ObservedSystem } from '../../bmc-connections/observed-state.ts';
 import { StaleDecision } from '../../errors.ts';
@@ -36,7 +37,9 @@ export async function systemUriOf(reconcile: ServerReconcile): Promise<string> {
   const { systemURI, systemUUID } = reconcile.object.spec;
   if (systemURI !== undefined && systemURI !== '') return systemURI;
   const systems = await withBmc(reconcile, (bmc) => readSystems(bmc, abortWith(reconcile)));
-  const found = systems.find(({ uuid }) => uuid?.toLowerCase() === systemUUID.toLowerCase());
+  const found =
+    systems.find(({ uuid }) => uuid === systemUUID.toLowerCase()) ??
+    systems.find((system) => hasUuid(system, systemUUID));
   if (found === undefined)
     throw new StaleDecision(
       `BMC ${reconcile.facts.bmcName} reports no system with UUID ${systemUUID}; it reports ${systems.map(({ uuid }) => uuid ?? 'one without').join(', ') || 'none'}`,

@@ -4,6 +4,7 @@ import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import type { Connection } from '../../bmc-connections/connection.ts';
 import type { ObservedSystem } from '../../bmc-connections/observed-state.ts';
 import type { OperatorContext } from '../context.ts';
+import { reportedHealthOf } from '../health-condition.ts';
 import { boundBootOf, reprovisionStarts } from './claim/facts.ts';
 import { probeBootOf, probeReportOf } from './discovery/facts.ts';
 import { isReported } from './discovery/hardware-facts.ts';
@@ -23,6 +24,7 @@ export function updateMemory(
   memory.resetIfConnectionChanged(connection);
   const claimBoot = boundBootOf(server, memory, caches);
   const referenced = caches.bootConfigurations.get(server.spec.bootConfigurationRef ?? '');
+  memory.reportedHealth ??= reportedHealthOf(server);
   restorePreparedBoot(server, memory, [probeBootOf(server, context), referenced, claimBoot]);
   if (claimBoot !== undefined && reprovisionStarts(claimBoot, server, memory))
     memory.recordPreparedBoot(claimBoot.metadata.uid ?? '');

@@ -1,4 +1,5 @@
 import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
+import { healthReasonsOf } from '../health-condition.ts';
 
 const nothing = 'Nothing; it goes on by itself.';
 const goesOn = { remedy: nothing, weight: 'working', actor: 'operator' } as const;
@@ -90,6 +91,10 @@ export const serverReasons = {
   NotYetSeen: { meaning: 'The machine has not been looked at since the operator started.', ...goesOn },
   PeriodicLook: { meaning: 'The power state is read again, as it is now and then.', ...goesOn },
   HardwareNotYetRead: { meaning: 'The hardware is being read from the BMC.', ...goesOn },
+
+  // Health.
+  ...healthReasonsOf('server'),
+  HealthNotOK: { meaning: 'The parts that are not OK are being read from the BMC.', ...goesOn },
 
   // Power.
   LookBeforeChange: {

@@ -1,6 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Outcome } from '@metal/kube/controller/definition.ts';
 import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
+import { healthCondition } from '../health-condition.ts';
 import { inventoryCondition } from '../inventory-condition.ts';
 import { conditionsOf, type Explanation, readyCondition } from '../ready-condition.ts';
 import { reachableCondition } from './bmc/report.ts';
@@ -44,6 +45,7 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       reachableCondition(server, facts),
       discoveredCondition(server, facts, phase),
       ...inventoryCondition(server, facts.hardware?.missing),
+      ...healthCondition(server, facts.health),
       ...powerConditions(server, facts),
       ...settingConditions(server, facts),
       ...uniqueCondition(server, facts),

@@ -8,6 +8,7 @@ import type { DeletionFacts } from './deletion/facts.ts';
 import type { DiscoveryFacts } from './discovery/facts.ts';
 import type { HardwareFacts } from './discovery/hardware-facts.ts';
 import type { DuplicateFacts } from './duplicates/facts.ts';
+import type { HealthFacts } from './health/facts.ts';
 import type { MaintenanceFacts } from './maintenance/facts.ts';
 import type { OperationsFacts } from './operations/facts.ts';
 import type { PowerFacts } from './power/facts.ts';
@@ -77,6 +78,9 @@ export type ServerAction =
   // settings
   | 'setLight'
   | 'setBootOrder'
+  // health
+  | 'readUnhealthyParts'
+  | 'recordHealthEvent'
   // duplicates
   | 'recordDuplicateEvent'
   // deletion
@@ -94,6 +98,7 @@ export interface ServerFacts
     PowerFacts,
     CurrentBootFacts,
     HardwareFacts,
+    HealthFacts,
     DiscoveryFacts,
     OperationsFacts,
     SettingsFacts {

@@ -7,6 +7,7 @@ import { RedfishError } from '@metal/redfish/errors.ts';
 import {
   type EventService,
   isFor,
+  offersFormat,
   readEventService,
   readSubscriptions,
   type Subscription,
@@ -39,14 +40,19 @@ interface Destinations {
 
 async function subscribe(reconcile: EventsReconcile): Promise<void> {
   const destinations = await destinationsOf(reconcile);
-  recordOutcome(reconcile, await attempt(reconcile, destinations.token, () => subscribeBoth(reconcile, destinations)));
+  recordOutcome(
+    reconcile,
+    await attempt(reconcile, destinations.token, (links) => subscribeAll(reconcile, destinations, links)),
+  );
 }
 
-async function subscribeBoth(
+/** Subscribes to each format that the event service offers, and records each subscription in `links` as it is made. */
+async function subscribeAll(
   reconcile: EventsReconcile,
   { events, metrics }: Destinations,
+  links: Links,
 ): Promise<Omit<EventsOutcome, 'at'>> {
-  const { facts, signal } = reconcile;
+  const { signal } = reconcile;
   const bmc = bmcClientOf(reconcile);
   const service = await readEventService(bmc, { signal });
   if (service === undefined) return without('EventServiceMissing', 'the BMC has no event service');
@@ -56,7 +62,13 @@ async function subscribeBoth(
   await deleteStaleSubscriptions(bmc, findStaleSubscriptions(present, [events, metrics], reconcile), signal);
   const one = (destination: string, format: 'Event' | 'MetricReport') =>
     findOrSubscribe(bmc, service, present, { destination, context: subscriptionContext, format });
-  return { links: { ...facts.links, events: await one(events, 'Event'), metrics: await one(metrics, 'MetricReport') } };
+  for (const [name, destination, format] of [
+    ['events', events, 'Event'],
+    ['metrics', metrics, 'MetricReport'],
+  ] as const)
+    if (offersFormat(service, format)) links[name] = await one(destination, format);
+    else links[name] = undefined;
+  return { links };
 }
 
 async function findOrSubscribe(
@@ -90,14 +102,17 @@ async function deleteStaleSubscriptions(bmc: Bmc, stale: readonly Subscription[]
 
 async function unsubscribe(reconcile: EventsReconcile): Promise<void> {
   const { events, metrics } = reconcile.facts.links;
-  const end = async () => {
-    for (const uri of [events, metrics])
-      if (uri !== undefined)
-        await unsubscribeAt(bmcClientOf(reconcile), uri, {
-          signal: reconcile.signal,
-          deadlineMs: unsubscribeDeadlineMs,
-        });
-    return { links: {} };
+  const end = async (links: Links) => {
+    for (const [name, uri] of [
+      ['events', events],
+      ['metrics', metrics],
+    ] as const) {
+      if (uri === undefined) continue;
+      const options = { signal: reconcile.signal, deadlineMs: unsubscribeDeadlineMs };
+      await unsubscribeAt(bmcClientOf(reconcile), uri, options);
+      links[name] = undefined;
+    }
+    return { links };
   };
   recordOutcome(reconcile, await attempt(reconcile, undefined, end));
 }
@@ -112,18 +127,22 @@ async function giveUp(reconcile: EventsReconcile): Promise<void> {
   recordOutcome(reconcile, { links: reconcile.facts.links, isGivenUp: true });
 }
 
+/** The links as far as the work has got. */
+type Links = { -readonly [Name in keyof EventsOutcome['links']]: EventsOutcome['links'][Name] };
+
 /** A failed subscription is an outcome, not an error: nothing else depends on events. */
 async function attempt(
   { facts }: EventsReconcile,
   token: string | undefined,
-  work: () => Promise<Omit<EventsOutcome, 'at'>>,
+  work: (links: Links) => Promise<Omit<EventsOutcome, 'at'>>,
 ): Promise<Omit<EventsOutcome, 'at'>> {
+  const links: Links = { ...facts.links };
   try {
-    return await work();
+    return await work(links);
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;
     const message = token === undefined ? error.message : error.message.replaceAll(token, '***');
-    return { links: facts.links, problem: { reason: 'SubscriptionFailed', message } };
+    return { links, problem: { reason: 'SubscriptionFailed', message } };
   }
 }
 

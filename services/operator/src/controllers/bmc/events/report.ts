@@ -17,10 +17,19 @@ export function reportBmcEvents(bmc: BMC, facts: BmcEventsFacts, outcome: Outcom
   };
 }
 
+/** Only what the event service offers is subscribed. */
+function subscribedMessage({ events, metrics }: BmcEventsFacts['links']): string {
+  if (events !== undefined && metrics !== undefined) return 'the BMC sends its alerts and metric reports';
+  if (events !== undefined) return 'the BMC sends its alerts; it offers no metric reports';
+  return metrics !== undefined
+    ? 'the BMC sends its metric reports; it offers no alerts'
+    : 'the BMC offers neither alerts nor metric reports';
+}
+
 /** No condition where events were never configured. A reported condition is kept until the state is known again. */
 function subscribedCondition(
   bmc: BMC,
-  { isWanted, problem, isVerified }: BmcEventsFacts,
+  { isWanted, problem, isVerified, links }: BmcEventsFacts,
   { decision }: Outcome<BmcEventsPhase>,
 ): ReportedCondition[] {
   const wasReported = isReported(bmc, type);
@@ -30,10 +39,7 @@ function subscribedCondition(
   if (problem !== undefined) {
     return [condition(bmc, type, 'False', problem)];
   }
-  if (isVerified)
-    return [
-      condition(bmc, type, 'True', { reason: 'Subscribed', message: 'the BMC sends its alerts and metric reports' }),
-    ];
+  if (isVerified) return [condition(bmc, type, 'True', { reason: 'Subscribed', message: subscribedMessage(links) })];
   if (wasReported || decision.reason === undefined) return [];
   return [condition(bmc, type, 'False', { reason: decision.reason, message: decision.message ?? '' })];
 }

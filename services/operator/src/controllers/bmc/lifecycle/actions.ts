@@ -15,6 +15,7 @@ export const bmcActions: Record<BmcAction, (reconcile: BmcReconcile) => Promise<
   createServers,
   updateServers,
   recordRejectionEvent,
+  recordHealthEvent,
   dropOperation,
   acceptReset,
   sendReset,
@@ -73,4 +74,12 @@ async function recordRejectionEvent(reconcile: BmcReconcile): Promise<void> {
   const { reason, message } = facts.rejection;
   context.bmcConnections.observedBmc(object.metadata.name, facts.connection).reportedRejection = message;
   reconcile.warn(reason, message);
+}
+
+async function recordHealthEvent(reconcile: BmcReconcile): Promise<void> {
+  const { object, facts, context } = reconcile;
+  if (facts.healthChange === undefined) return;
+  const { level, type, reason, message } = facts.healthChange;
+  context.bmcConnections.observedBmc(object.metadata.name, facts.connection).reportedHealth = level;
+  reconcile.recordEvent({ type, reason, action: 'recordHealthEvent', note: message });
 }

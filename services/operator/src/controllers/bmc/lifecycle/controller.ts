@@ -8,6 +8,7 @@ import { connectionOf } from '../../../bmc-connections/connection.ts';
 import { observedBmcOf } from '../../../bmc-connections/login-state.ts';
 import { shardKeyOfBmc } from '../../../bmc-connections/shard-key.ts';
 import type { OperatorContext } from '../../context.ts';
+import { healthy, reportedHealthOf } from '../../health-condition.ts';
 import { bmcActions } from './actions.ts';
 import { type BmcPhase, readBmcFacts } from './facts.ts';
 import { bmcTable } from './table.ts';
@@ -29,7 +30,7 @@ export const bmcController = phaseController({
   readOnlyActions: ['observe'],
   report: reportBmc,
   reasons: bmcReasons,
-  conditionTypes: ['Ready', 'Reset', 'SystemsAccepted'],
+  conditionTypes: ['Ready', 'Reset', 'SystemsAccepted', healthy],
   paused: isPaused,
   watches: [
     {
@@ -56,7 +57,8 @@ export const bmcController = phaseController({
 
 /** Applies a changed connection or login, and a rejection that another process recorded. */
 function updateLoginState(bmc: BMC, context: OperatorContext): void {
-  observedBmcOf(bmc, connectionOf(bmc, context.caches, context.config).connection, context);
+  const { connection } = connectionOf(bmc, context.caches, context.config);
+  observedBmcOf(bmc, connection, context).reportedHealth ??= reportedHealthOf(bmc);
 }
 
 /** States that v0.7.0 copied from Redfish (`StandbyOffline`, …) mean that the BMC has to be observed again. */

@@ -8,6 +8,7 @@ import {
 } from '../../../bmc-connections/connection.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { RejectedLogin } from '../../../bmc-connections/rejected-login.ts';
+import { type HealthChange, healthChangeOf, type ObservedHealth } from '../../health-condition.ts';
 import { jitter } from '@metal/kube/runtime/jitter.ts';
 import type { BmcReason } from './reasons.ts';
 import { type BmcOperation, operationOf, type ResetFacts, resetFactsOf } from '../reset/resets.ts';
@@ -25,6 +26,7 @@ export type BmcAction =
   | 'createServers'
   | 'updateServers'
   | 'recordRejectionEvent'
+  | 'recordHealthEvent'
   | 'dropOperation'
   | 'acceptReset'
   | 'sendReset';
@@ -55,6 +57,9 @@ export interface BmcFacts {
   readonly systems: SystemsPlan;
   /** Summary of the rejected systems, and whether an event has reported it. */
   readonly rejection: (RejectedSystem & { readonly isReported: boolean }) | undefined;
+  /** Of the manager; undefined before it was observed. */
+  readonly health: ObservedHealth | undefined;
+  readonly healthChange: HealthChange | undefined;
   readonly operation: BmcOperation | undefined;
   readonly reset: ResetFacts;
   readonly sshHostKey: string | undefined;
@@ -90,6 +95,7 @@ export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now:
     isNew: bmc.status?.state === undefined,
     systems,
     rejection: rejectionOf(systems, observed),
+    ...healthFactsOf(bmc, observed),
     operation: operationOf(bmc),
     reset: resetFactsOf(bmc, observed, context.config, now),
     sshHostKey: observed.sshHostKey,
@@ -110,6 +116,16 @@ function failureOf({ failure }: Readonly<ObservedBmc>, now: number): BmcFacts['f
     mayRepeat,
     retryInMs: retryAt - now,
   };
+}
+
+function healthFactsOf(
+  bmc: BMC,
+  { observation, reportedHealth = 'OK' }: Readonly<ObservedBmc>,
+): Pick<BmcFacts, 'health' | 'healthChange'> {
+  const report = observation?.manager?.health;
+  if (report === undefined) return { health: undefined, healthChange: undefined };
+  const health = { level: report.level, parts: report.causes };
+  return { health, healthChange: healthChangeOf(bmc, health, reportedHealth) };
 }
 
 function rejectionOf({ rejected }: SystemsPlan, { reportedRejection }: Readonly<ObservedBmc>): BmcFacts['rejection'] {

@@ -1,4 +1,5 @@
 import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
+import { healthReasonsOf } from '../../health-condition.ts';
 
 const passesByItself = 'Nothing; it passes by itself.';
 const goesOn = { remedy: passesByItself, weight: 'working', actor: 'operator' } as const;
@@ -275,6 +276,19 @@ const systemReasons = {
     weight: 'ok',
     actor: 'operator',
   },
+  NoSystems: {
+    meaning: 'The BMC answers and manages no systems: an enclosure, a switch, a power shelf. It gets no Servers.',
+    remedy: 'Nothing. If it should have systems, update its firmware; they become Servers once it lists them.',
+    weight: 'ok',
+    actor: 'operator',
+  },
+  NoMachine: {
+    meaning:
+      'Systems of the BMC are no machines: they offer no reset, or are of another type than Physical or Virtual, such as GPU baseboards and DPUs. They get no Server.',
+    remedy: 'Nothing. Delete a Server that an earlier version made of such a system.',
+    weight: 'ok',
+    actor: 'operator',
+  },
   SystemWithoutUUID: {
     meaning: 'A system reports no UUID and nothing that one could be derived from.',
     remedy: 'Set UUID or serial number in its firmware.',
@@ -314,6 +328,7 @@ export const bmcReasons = {
   ...failureReasons,
   ...resetReasons,
   ...systemReasons,
+  ...healthReasonsOf('bmc'),
   NotYetSeen: { meaning: 'The BMC is looked at for the first time, or again after a failure.', ...goesOn },
   PeriodicLook: {
     meaning: 'The BMC is looked at again, as every now and then.',

@@ -30,9 +30,9 @@ export function identityChanged({ uri, uuidDerivedFrom }: SystemSummary, uuid: s
   };
 }
 
-export const duplicateWithinBmc = (uri: string, uuid: string, otherUri: string): RejectedSystem => ({
+export const duplicateWithinBmc = (system: SystemSummary, uuid: string, otherUri: string): RejectedSystem => ({
   reason: 'DuplicateSystemUUID',
-  message: `${uri} has UUID ${uuid}, and so has ${otherUri} behind the same BMC; correct the firmware`,
+  message: `${claimOf(system, uuid)}, and so has ${otherUri} behind the same BMC; correct the firmware`,
 });
 
 export interface Duplicate {
@@ -42,7 +42,17 @@ export interface Duplicate {
   readonly isCreatedHere: boolean;
 }
 
-export function duplicate(uri: string, uuid: string, { others, known, isCreatedHere }: Duplicate): RejectedSystem {
+/** A machine that reports no UUID has none that could be corrected. */
+const claimOf = ({ uri, uuidDerivedFrom }: SystemSummary, uuid: string): string =>
+  uuidDerivedFrom === undefined
+    ? `${uri} has UUID ${uuid}`
+    : `${uri} reports no UUID and has ${uuid}, derived from ${uuidDerivedFrom}`;
+
+export function duplicate(
+  system: SystemSummary,
+  uuid: string,
+  { others, known, isCreatedHere }: Duplicate,
+): RejectedSystem {
   const without = isCreatedHere ? 'this BMC is older and gets its Server' : 'no Server is made for it';
   const holder = known === undefined ? without : `Server ${known.metadata.name} keeps it`;
   const [other, ...more] = others;
@@ -52,6 +62,6 @@ export function duplicate(uri: string, uuid: string, { others, known, isCreatedH
       : `BMC ${other}${more.length > 0 ? ` and ${more.length} more` : ''}`;
   return {
     reason: 'DuplicateSystemUUID',
-    message: `${uri} has UUID ${uuid}, and so has ${systemReporters}; ${holder}; correct the firmware, or delete the surplus BMC`,
+    message: `${claimOf(system, uuid)}, and so has ${systemReporters}; ${holder}; correct the firmware, or delete the surplus BMC`,
   };
 }

@@ -1,8 +1,10 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Outcome } from '@metal/kube/controller/definition.ts';
 import { separatedMacAddress } from '@metal/api/mac-address.ts';
+import type { SystemSummary } from '@metal/redfish/resources/systems.ts';
+import { healthCondition } from '../../health-condition.ts';
 import { problemCondition } from '../../problem-condition.ts';
-import { readyCondition, type ReportedCondition } from '../../ready-condition.ts';
+import { condition, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
 import { inventoryCondition } from '../../inventory-condition.ts';
 import type { BmcFacts, BmcPhase } from './facts.ts';
 import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
@@ -27,6 +29,7 @@ export function reportBmc(bmc: BMC, facts: BmcFacts, outcome: Outcome<BmcPhase>)
       ...resetCondition(bmc, facts, outcome),
       ...systemsCondition(bmc, facts),
       ...inventoryCondition(bmc, missingOf(facts)),
+      ...healthCondition(bmc, facts.health),
     ],
   };
 }
@@ -45,7 +48,7 @@ function addressFields(bmc: BMC, { ip, macAddress }: BmcFacts): Record<string, u
 function managerFields({ status }: BMC, { observation }: BmcFacts): Record<string, unknown> {
   const manager = observation?.manager;
   return {
-    manufacturer: manager?.manufacturer ?? observation?.systems[0]?.manufacturer ?? status?.manufacturer,
+    manufacturer: manager?.manufacturer ?? manufacturerOf(observation?.systems) ?? status?.manufacturer,
     model: manager?.model ?? status?.model,
     sku: manager?.partNumber ?? status?.sku,
     serialNumber: manager?.serialNumber ?? status?.serialNumber,
@@ -54,13 +57,34 @@ function managerFields({ status }: BMC, { observation }: BmcFacts): Record<strin
   };
 }
 
+function manufacturerOf(systems: readonly SystemSummary[] = []): string | undefined {
+  return (systems.find(({ noMachineBecause }) => noMachineBecause === undefined) ?? systems[0])?.manufacturer;
+}
+
+const mostNamed = 3;
+
+function noMachineMessage(systems: readonly SystemSummary[]): string {
+  const named = systems.slice(0, mostNamed).map(({ uri, noMachineBecause = '' }) => `${uri}: ${noMachineBecause}`);
+  const more = systems.length > mostNamed ? ` and ${systems.length - mostNamed} more` : '';
+  return `${systems.length === 1 ? '1 system is' : `${systems.length} systems are`} no machine and gets no Server (${named.join(', ')}${more})`;
+}
+
 const missingOf = ({ observation }: BmcFacts) => observation && (observation.missing ?? []);
 
-function systemsCondition(bmc: BMC, { observation, rejection }: BmcFacts): ReportedCondition[] {
+function systemsCondition(
+  bmc: BMC,
+  { observation, rejection, systems: { noMachines } }: BmcFacts,
+): ReportedCondition[] {
   if (observation === undefined) return [];
-  const count = observation.systems.length;
+  const count = observation.systems.length - noMachines.length;
   const problem = rejection && { reason: rejection.reason, message: rejection.message };
-  return problemCondition(bmc, 'SystemsAccepted', problem, {
+  const type = 'SystemsAccepted';
+  // As it should be: an enclosure, a switch or a power shelf has no systems, and GPU baseboards and DPUs are no machines.
+  if (problem === undefined && noMachines.length > 0)
+    return [condition(bmc, type, 'True', { reason: 'NoMachine', message: noMachineMessage(noMachines) })];
+  if (problem === undefined && observation.systems.length === 0 && observation.missing?.length === 0)
+    return [condition(bmc, type, 'True', { reason: 'NoSystems', message: 'the BMC manages no systems: no Servers' })];
+  return problemCondition(bmc, type, problem, {
     reason: 'AllSystemsKnown',
     message: `${count} ${count === 1 ? 'system has its' : 'systems have their'} Server`,
   });

@@ -69,7 +69,7 @@ test('systems that swap URIs keep their Servers', () => {
 
 test('a system that disappears does not change the others', () => {
   const servers = [server('bmc-system-0', 'a', '/1'), server('bmc-system-1', 'b', '/2')];
-  assert.deepEqual(plan([system('/2', 'b')], servers), { create: [], update: [], rejected: [] });
+  assert.deepEqual(plan([system('/2', 'b')], servers), { create: [], update: [], rejected: [], noMachines: [] });
 });
 
 test('a system without UUID is rejected by URI', () => {
@@ -243,4 +243,43 @@ test('a plan is linear in 16,000 systems and Servers', () => {
   });
   assert.equal(create.length, count);
   assert.ok(reads < 60 * count, `${reads} reads`);
+});
+
+test('a system that is no machine gets no Server and does not count for the names', () => {
+  const baseboard = { ...system('/HGX', 'h'), noMachineBecause: 'it offers no reset' };
+  const { create, noMachines, rejected } = plan([baseboard, system('/1', 'a')]);
+  assert.deepEqual(
+    create.map(({ name, systemUUID }) => [name, systemUUID]),
+    [['bmc-system-0', 'a']],
+  );
+  assert.deepEqual([noMachines.map(({ uri }) => uri), rejected], [['/HGX'], []]);
+});
+
+test('a Server of a system that is no machine stays', () => {
+  const dpu = { ...system('/2', 'd'), noMachineBecause: 'its SystemType is DPU' };
+  const { create, update } = plan([dpu], [server('bmc-system-0', 'd', '/1')]);
+  assert.deepEqual([create, update.map((moved) => moved.systemURI)], [[], ['/2']]);
+});
+
+test('a Server keeps its derived UUID when another system with the same serial number appears or is gone', () => {
+  const node = (uri: string, uuid: string, alternativeUuid: string) => ({ ...system(uri, uuid), alternativeUuid });
+  const before = [server('bmc-system-0', 'serial', '/1')];
+  const { create, rejected } = plan([node('/1', 'place-1', 'serial'), node('/2', 'place-2', 'serial')], before);
+  assert.deepEqual(
+    create.map(({ systemUUID }) => systemUUID),
+    ['place-2'],
+  );
+  assert.deepEqual(rejected, []);
+  const both = [...before, server('bmc-system-1', 'place-2', '/2')];
+  const alone = plan([node('/2', 'serial', 'place-2')], both);
+  assert.deepEqual(alone, { create: [], update: [], rejected: [], noMachines: [] });
+});
+
+test('the message about a duplicate UUID that was derived says so and of what', () => {
+  const derived = { ...system('/1', 'a'), uuidDerivedFrom: 'manufacturer and serial number' } as const;
+  const { rejected } = plan([derived], [], { systemReporters: ['bmc', 'other'] });
+  assert.match(
+    rejected[0]?.message ?? '',
+    /^\/1 reports no UUID and has a, derived from manufacturer and serial number,/,
+  );
 });

@@ -32,6 +32,8 @@ export interface SystemsPlan {
   readonly create: readonly NewServer[];
   readonly update: readonly MovedServer[];
   readonly rejected: readonly RejectedSystem[];
+  /** Systems that are no machines. */
+  readonly noMachines: readonly SystemSummary[];
 }
 
 export interface SystemsPlanInput {
@@ -64,6 +66,7 @@ class Planner {
   readonly #systems: readonly SystemSummary[];
   readonly #urisByUuid = new Map<string, string[]>();
   readonly #ownByUri: ReadonlyMap<string, Server>;
+  readonly #noMachines: readonly SystemSummary[];
   readonly #isTooMany: boolean;
   readonly #create: NewServer[] = [];
   readonly #update: MovedServer[] = [];
@@ -73,13 +76,19 @@ class Planner {
   constructor(input: SystemsPlanInput) {
     this.#input = input;
     const byUri = new Map(input.systems.map((system) => [system.uri, system]));
-    this.#systems = [...byUri.values()].map((system) => ({ ...system, uuid: system.uuid?.toLowerCase() }));
+    const ownUuids = new Set(input.ownServers.map(({ spec }) => spec.systemUUID.toLowerCase()));
+    this.#ownByUri = new Map(input.ownServers.map((server) => [server.spec.systemURI ?? '', server]));
+    const systems = [...byUri.values()].map((system) => this.#identified(system));
+    // One that has a Server nevertheless, as of an earlier version, keeps it.
+    const isMachine = ({ noMachineBecause, uuid = '' }: SystemSummary) =>
+      noMachineBecause === undefined || ownUuids.has(uuid);
+    this.#systems = systems.filter(isMachine);
+    this.#noMachines = systems.filter(({ noMachineBecause }) => noMachineBecause !== undefined);
     for (const { uuid, uri } of this.#systems) {
       const uris = this.#urisByUuid.get(uuid ?? '');
       if (uris === undefined) this.#urisByUuid.set(uuid ?? '', [uri]);
       else uris.push(uri);
     }
-    this.#ownByUri = new Map(input.ownServers.map((server) => [server.spec.systemURI ?? '', server]));
     this.#isTooMany = this.#systems.length > input.mostSystems;
   }
 
@@ -89,7 +98,18 @@ class Planner {
       if (system.uuid === undefined) this.#rejected.push(withoutUuid(system.uri));
       else this.#place(system, system.uuid);
     }
-    return { create: this.#create, update: this.#update, rejected: this.#rejected };
+    return { create: this.#create, update: this.#update, rejected: this.#rejected, noMachines: this.#noMachines };
+  }
+
+  /**
+   * The UUID that a system without one gets depends on the serial numbers of its neighbours. A Server that was created while
+   * they were not there, or could not be read, keeps its UUID.
+   */
+  #identified(system: SystemSummary): SystemSummary {
+    const uuid = system.uuid?.toLowerCase();
+    const before = this.#ownByUri.get(system.uri)?.spec.systemUUID.toLowerCase();
+    const keepsAlternative = before !== undefined && before === system.alternativeUuid;
+    return { ...system, uuid: keepsAlternative ? before : uuid };
   }
 
   #place(system: SystemSummary, uuid: string): void {
@@ -97,14 +117,14 @@ class Planner {
     const [first, second] = this.#urisByUuid.get(uuid) ?? [];
     const otherUri = first === system.uri ? second : first;
     // It is unknown which of the two the Server represents: nothing is changed.
-    if (otherUri !== undefined) return void this.#rejected.push(duplicateWithinBmc(system.uri, uuid, otherUri));
+    if (otherUri !== undefined) return void this.#rejected.push(duplicateWithinBmc(system, uuid, otherUri));
     const others = systemReporters(uuid).filter((name) => name !== bmc.metadata.name);
     const servers = serversByUuid(uuid);
     const own = servers.find(({ spec }) => spec.bmcRef?.name === bmc.metadata.name);
     const known = own ?? servers[0];
     const isCreatedHere = known === undefined && isOldest(others);
     if (others.length > 0 || known !== own)
-      this.#rejected.push(duplicate(system.uri, uuid, { others, known, isCreatedHere }));
+      this.#rejected.push(duplicate(system, uuid, { others, known, isCreatedHere }));
     if (isCreatedHere) this.#createUnlessChanged(system, uuid);
     if (own !== undefined) this.#updateIfMoved(own, system);
   }

@@ -16,8 +16,10 @@ const connected: BmcFacts = {
   nextPollInMs: 60_000,
   managerRecorded: true,
   isNew: false,
-  systems: { create: [], update: [], rejected: [] },
+  systems: { create: [], update: [], rejected: [], noMachines: [] },
   rejection: undefined,
+  health: undefined,
+  healthChange: undefined,
   operation: undefined,
   reset: noReset(),
   sshHostKey: undefined,
@@ -69,7 +71,7 @@ const lines: [title: string, phase: BmcPhase, facts: Partial<BmcFacts>, decided:
   [
     'new systems become Servers',
     'Enabled',
-    { systems: { create: [system], update: [], rejected: [] } },
+    { systems: { create: [system], update: [], rejected: [], noMachines: [] } },
     'act createServers',
   ],
   [

@@ -94,6 +94,8 @@ function keepServers(bmc: BmcFacts): BmcDecision {
   if (bmc.systems.update.length > 0) return act('updateServers', 'SystemMovedOrLabelled');
   if (bmc.rejection?.isReported === false)
     return act('recordRejectionEvent', bmc.rejection.reason, bmc.rejection.message);
+  if (bmc.healthChange !== undefined)
+    return act('recordHealthEvent', bmc.healthChange.reason, bmc.healthChange.message);
   return wait(bmc.nextPollInMs, 'Connected', 'BMC is connected');
 }
 

@@ -1,4 +1,5 @@
-import { readSystem } from '@metal/redfish/resources/systems.ts';
+import { hasUuid } from '@metal/redfish/resources/identity.ts';
+import { readSystem, type SystemState } from '@metal/redfish/resources/systems.ts';
 import { StaleDecision } from '../../../errors.ts';
 import { abortWith, memoryOf, type ServerReconcile, systemUriOf, withBmc } from '../machine.ts';
 
@@ -6,15 +7,15 @@ import { abortWith, memoryOf, type ServerReconcile, systemUriOf, withBmc } from 
 export async function observe(reconcile: ServerReconcile): Promise<void> {
   const uri = await systemUriOf(reconcile);
   const state = await withBmc(reconcile, (bmc) => readSystem(bmc, uri, abortWith(reconcile)));
-  verifyIdentity(reconcile, state.uuid);
+  verifyIdentity(reconcile, state);
   memoryOf(reconcile).record(state, reconcile.context.clock.now());
 }
 
 /** The URI may lead to another machine by now (a blade was moved). Such a machine is not touched. */
-function verifyIdentity({ object }: ServerReconcile, seenUuid: string | undefined): void {
+function verifyIdentity({ object }: ServerReconcile, seen: SystemState): void {
   const expected = object.spec.systemUUID.toLowerCase();
-  if (seenUuid?.toLowerCase() === expected) return;
+  if (hasUuid(seen, expected)) return;
   throw new StaleDecision(
-    `${object.spec.systemURI ?? 'the system'} reports UUID ${seenUuid ?? 'none'}, but this server is ${expected}; nothing is done to it until the two agree`,
+    `${object.spec.systemURI ?? 'the system'} reports UUID ${seen.uuid ?? 'none'}, but this server is ${expected}; nothing is done to it until the two agree`,
   );
 }

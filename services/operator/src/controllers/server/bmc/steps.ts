@@ -1,5 +1,6 @@
 import { act, wait } from '@metal/kube/controller/decide.ts';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
+import { healthStep } from '../health/steps.ts';
 import type { ServerReason } from '../reasons.ts';
 import type { ServerFacts, Step } from '../types.ts';
 
@@ -15,9 +16,9 @@ const incompleteForMs = minutes(15);
 const isRereadDue = ({ hardwareIncomplete, hardwareSeenMsAgo = incompleteForMs }: ServerFacts): boolean =>
   hardwareIncomplete && hardwareSeenMsAgo >= incompleteForMs;
 
-/** Waits with the given reason, and observes the machine at the polling interval. */
+/** Waits with the given reason, observes the machine at the polling interval, and follows its health. */
 export function pollOrWait(server: ServerFacts, reason: ServerReason, message: string): Step {
   if (!server.bmc.isReachable) return wait(minutes(10), reason, message);
   if (server.nextPollInMs <= 0) return act(isRereadDue(server) ? 'readInventory' : 'observe', 'PeriodicLook');
-  return wait(Math.max(server.nextPollInMs, seconds(1)), reason, message);
+  return healthStep(server) ?? wait(Math.max(server.nextPollInMs, seconds(1)), reason, message);
 }

@@ -15,10 +15,17 @@ export function inventoryFields(inventory: Inventory, before: Status | undefined
     sku: system.sku,
     serialNumber: system.serialNumber,
     biosVersion: system.biosVersion,
-    totalSystemMemory:
-      system.memoryGiB === undefined ? undefined : binaryQuantity(Math.round(system.memoryGiB * 2 ** 10) * 2 ** 20),
+    totalSystemMemory: memoryOf(inventory, before),
     ...keepUnreadParts(partsOf(inventory), inventory.missing, before),
   };
+}
+
+/** A sum without unreadable modules would be too small. */
+function memoryOf({ system: { memoryGiB }, missing }: Inventory, before: Status | undefined): string | undefined {
+  const isIncomplete = missing.some(({ part }) => part === 'memory');
+  if (memoryGiB === undefined || (isIncomplete && before?.totalSystemMemory !== undefined))
+    return isIncomplete ? before?.totalSystemMemory : undefined;
+  return binaryQuantity(Math.round(memoryGiB * 2 ** 10) * 2 ** 20);
 }
 
 /** Without CapacityBytes, as for an empty bay, the capacity is "0": programs for v0.7.0 expect the field. */
