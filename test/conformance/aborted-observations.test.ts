@@ -45,7 +45,11 @@ async function openFixture() {
     apiVersion,
     kind: 'Server',
     metadata: { name: 'one', uid: 'one' },
-    spec: { systemUUID: node.uuid, systemURI: `/redfish/v1/Systems/${node.machine.systemId}` },
+    spec: {
+      systemUUID: node.uuid,
+      systemURI: `/redfish/v1/Systems/${node.machine.systemId}`,
+      bootOrder: [{ name: 'disk', device: 'Boot0002', priority: 1 }],
+    },
   };
   // The Server is unchanged since the decision.
   const client = { find: async () => object } as unknown as KubeClient;

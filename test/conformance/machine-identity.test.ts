@@ -34,7 +34,11 @@ for (const [action, facts] of machineActions) {
       apiVersion: 'metal.ironcore.dev/v1alpha1',
       kind: 'Server',
       metadata: { name: 'one', uid: 'one' },
-      spec: { systemUUID: node.uuid, systemURI: `/redfish/v1/Systems/${node.machine.systemId}` },
+      spec: {
+        systemUUID: node.uuid,
+        systemURI: `/redfish/v1/Systems/${node.machine.systemId}`,
+        bootOrder: [{ name: 'disk', device: 'Boot0002', priority: 1 }],
+      },
     };
     // These actions need nothing else of a reconcile.
     // The Server is unchanged since the decision.

@@ -1,3 +1,4 @@
+import { untilChanged } from '@metal/testenv/watched-object.ts';
 import assert from 'node:assert/strict';
 import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
@@ -47,6 +48,21 @@ export function follow(
 
 export const reportsOf = (testenv: Testenv, name: string): ErasureReport[] =>
   [...testenv.erasures.all()].filter(({ spec }) => spec.serverRef.name === name);
+
+/** Waits for a change of the ErasureReports, which are written after what they are about has happened. */
+export const untilReports = (
+  testenv: Testenv,
+  name: string,
+  description: string,
+  holds: (reports: readonly ErasureReport[]) => boolean,
+): Promise<void> =>
+  untilChanged(
+    `reports of ${name}`,
+    description,
+    () => holds(reportsOf(testenv, name)),
+    (check) => testenv.erasures.onChange(check),
+    testenv.timeline,
+  );
 
 export const onlyRecord = (testenv: Testenv, name: string): ErasureReport => {
   const [record, ...others] = reportsOf(testenv, name);

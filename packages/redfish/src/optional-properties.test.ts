@@ -143,7 +143,7 @@ test('a resource without @odata.id is rejected with one line that names resource
   stub.set('/redfish/v1/Systems', { Members: [{ '@odata.id': systemPath }] });
   stub.resources.set(systemPath, { UUID: 'a' });
   await using bmc = openStubClient(stub);
-  const message = /Systems\/1 with something else than Redfish: property @odata\.id: [^\n{]*$/;
+  const message = /Systems\/1 with an invalid resource: property @odata\.id: [^\n{]*$/;
   await assert.rejects(readInventory(bmc, systemPath), { name: 'RedfishError', code: 'BadAnswer', message });
   await assert.rejects(readSystems(bmc), { name: 'RedfishError', code: 'BadAnswer', message });
 });

@@ -73,7 +73,7 @@ const discoveryImages: readonly [image: string, options: Record<string, string>,
   ['Probe OS', {}, /it is no reference of an OCI image either$/],
   ['http://192.0.2.1/probe/', {}],
   ['http://u:p@192.0.2.1/probe/', {}, /has a user name or password/],
-  ['file:///srv/probe/', {}, /is not below --boot-file-roots/],
+  ['file:///srv/probe/', {}, /is not below a directory that --boot-file-roots names/],
   ['nosuch', { components: 'controllers,registry' }],
 ];
 for (const [image, options, message] of discoveryImages)

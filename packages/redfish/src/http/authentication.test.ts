@@ -111,7 +111,7 @@ const offer = { 'www-authenticate': 'Basic realm="bmc"' };
 for (const [title, status, headers, body] of [
   ['with 403, as sessions are forbidden to the account', 403, {}, {}],
   ['with 401 and without a cause', 401, {}, {}],
-  ['with 401, but offers Basic', 401, offer, unauthorized],
+  ['with 401 of a gateway that offers Basic', 401, offer, {}],
 ] as const) {
   test(`a BMC that refuses sessions ${title} is used with Basic, and no session is tried again`, async () => {
     await using stub = await StubBmc.start();
@@ -135,6 +135,14 @@ for (const [title, status, headers, body] of [
     assert.deepEqual([stub.count(login), requestsWithBasic(stub).length], [2, 2], 'once per credentials');
   });
 }
+
+test('a refused session is final where the BMC names the credentials as the cause, although it offers Basic', async () => {
+  await using stub = await StubBmc.start();
+  refuseSessions(stub, 401, offer, unauthorized);
+  await using bmc = openStubClient(stub);
+  await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed', status: 401 });
+  assert.equal(requestsWithBasic(stub).length, 0);
+});
 
 test('a refused session is final where Basic must not be tried, as for a guessed password', async () => {
   await using stub = await StubBmc.start();

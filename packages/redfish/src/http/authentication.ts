@@ -212,16 +212,16 @@ export class Authentication {
   }
 
   async #tryOpenSession(path: string): Promise<AuthState> {
-    const { session, rejection, offersBasic } = await openSession(this.#sessionRequest, path, this.#credentials);
+    const { session, rejection } = await openSession(this.#sessionRequest, path, this.#credentials);
     if (session !== undefined) return session;
-    if (isCredentialsError(rejection)) return this.#basicAfter(rejection, offersBasic);
+    if (isCredentialsError(rejection)) return this.#basicAfter(rejection);
     const isPermanent = [404, 405, 501].includes(rejection.status ?? 0);
     return basicUntil(isPermanent ? Number.POSITIVE_INFINITY : this.#options.clock.now() + sessionsRetryMs);
   }
 
   /** No session is tried again until the credentials change: each rejection may count towards a lockout. */
-  #basicAfter(error: RedfishError, offersBasic: boolean): AuthState {
-    if (!this.#options.basicFallback || !mayTakeBasic(error, offersBasic)) throw this.#reject(error);
+  #basicAfter(error: RedfishError): AuthState {
+    if (!this.#options.basicFallback || !mayTakeBasic(error)) throw this.#reject(error);
     return { ...basicUntil(Number.POSITIVE_INFINITY), refused: error };
   }
 

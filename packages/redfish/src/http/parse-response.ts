@@ -139,7 +139,7 @@ function retryAfterMs(header: string | undefined, now: number): number | undefin
 function badResponse(context: RequestContext, { status }: RawResponse, why: string, cause?: unknown): RedfishError {
   return new RedfishError({
     code: 'BadAnswer',
-    message: `${context.origin} answered ${context.method} ${context.path} without Redfish: ${why}`,
+    message: `${context.origin} answered ${context.method} ${context.path} with an invalid resource: ${why}`,
     status,
     cause,
   });

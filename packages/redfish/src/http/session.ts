@@ -21,10 +21,10 @@ export interface SessionRequest {
   readonly send: Send;
 }
 
-/** A session, or how the BMC refused it, and whether that response offers Basic authentication (RFC 9110, WWW-Authenticate). */
+/** A session, or how the BMC refused it. */
 type SessionResult =
-  | { readonly session: Session; readonly rejection?: never; readonly offersBasic?: never }
-  | { readonly session?: never; readonly rejection: RedfishError; readonly offersBasic: boolean };
+  | { readonly session: Session; readonly rejection?: never }
+  | { readonly session?: never; readonly rejection: RedfishError };
 
 /** Opens a session with one POST to the Sessions collection. */
 export async function openSession(
@@ -38,8 +38,7 @@ export async function openSession(
   const token = response.headers['x-auth-token'];
   if (response.status < 300 && typeof token === 'string')
     return { session: { kind: 'session', token, path: sessionPathOf(response, context) } };
-  const offersBasic = /(?:^|,)\s*basic\b/i.test(response.headers['www-authenticate'] ?? '');
-  return { rejection: errorFromResponse(response, context, now()), offersBasic };
+  return { rejection: errorFromResponse(response, context, now()) };
 }
 
 /** Deletes a session, best effort: a session that cannot be deleted expires at the BMC. */
@@ -64,13 +63,12 @@ export function isCredentialsError({ status, messageIds }: RedfishError): boolea
 
 /**
  * Sessions may be forbidden to an account that may use Basic, or a gateway may demand Basic on every path. A response that
- * names the credentials as the cause is final, unless it offers Basic.
+ * names the credentials as the cause is final: the same password would only bring the account closer to its lockout. Whether it
+ * offers Basic (WWW-Authenticate) tells nothing, since DSP0266 has every service do so with 401.
  */
-export function mayTakeBasic({ status, messageIds }: RedfishError, offersBasic: boolean): boolean {
-  if (status !== 401 && status !== 403) return false;
-  if (messageIds.some((id) => /AccountLocked/i.test(id))) return false;
-  return offersBasic || !messageIds.some((id) => /Unauthorized|InvalidCredential/i.test(id));
-}
+export const mayTakeBasic = ({ status, messageIds }: RedfishError): boolean =>
+  (status === 401 || status === 403) &&
+  !messageIds.some((id) => /Unauthorized|InvalidCredential|AccountLocked/i.test(id));
 
 const created = z.object({ '@odata.id': z.string() });
 
