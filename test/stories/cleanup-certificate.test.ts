@@ -157,7 +157,7 @@ test('an invalid signing key is reported, and the server is not made Available b
   await claim.delete();
   await claim.isGone();
   const stuck = await server.until('reports the key', ({ status }) =>
-    /expected an Ed25519 key/.test(JSON.stringify(status?.conditions)),
+    /has no Ed25519 private key/.test(JSON.stringify(status?.conditions)),
   );
   assert.equal(stuck.status?.state, 'Cleanup');
   assert.doesNotMatch(JSON.stringify(stuck.status), /nonsense/);

@@ -66,6 +66,8 @@ const volatileFields = new Set([
   'observedGeneration',
   'managedFields',
   'reportDigest',
+  // Kills interrupt and repeat phases.
+  'history',
 ]);
 
 function withoutVolatileFields(value: unknown, node: Node): unknown {

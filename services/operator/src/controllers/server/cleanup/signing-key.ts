@@ -44,7 +44,7 @@ function keyIn({ data }: Secret, namespace: string): KeyObject {
   const found = parsed(pem);
   if (found?.asymmetricKeyType === 'ed25519') return found;
   throw new ConfigError(
-    `Secret ${namespace}/${name} holds ${found?.asymmetricKeyType ?? 'no private key'} under "${key}"; expected an Ed25519 key (PKCS #8, PEM). Delete it to have one made`,
+    `Secret ${namespace}/${name} has no Ed25519 private key (PKCS #8) under "${key}"; delete it to have one made`,
   );
 }
 
