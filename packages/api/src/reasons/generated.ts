@@ -1909,7 +1909,7 @@ export const reasons = {
     },
     "IgnitionForbidden": {
       "meaning": "The boot service may not read the Secret of spec.ignitionSecretRef.",
-      "remedy": "Bind metal-operator-ignition-reader in this namespace.",
+      "remedy": "Have metal-operator-ignition-reader bound.",
       "weight": "failed",
       "actor": "person",
       "pointsTo": "ServerBootConfiguration",
@@ -1949,7 +1949,7 @@ export const reasons = {
     },
     "ScriptForbidden": {
       "meaning": "The boot service may not read the Secret with the iPXE script.",
-      "remedy": "Bind metal-operator-ignition-reader in this namespace.",
+      "remedy": "Have metal-operator-ignition-reader bound.",
       "weight": "failed",
       "actor": "person",
       "pointsTo": "ServerBootConfiguration",

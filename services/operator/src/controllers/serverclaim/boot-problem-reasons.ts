@@ -116,7 +116,7 @@ export const bootProblemReasons = {
   },
   IgnitionForbidden: {
     meaning: 'The boot service may not read the Secret of spec.ignitionSecretRef.',
-    remedy: 'Bind metal-operator-ignition-reader in this namespace.',
+    remedy: 'Have metal-operator-ignition-reader bound.',
     ...administratorActs,
   },
   IgnitionInvalid: {
@@ -141,7 +141,7 @@ export const bootProblemReasons = {
   },
   ScriptForbidden: {
     meaning: 'The boot service may not read the Secret with the iPXE script.',
-    remedy: 'Bind metal-operator-ignition-reader in this namespace.',
+    remedy: 'Have metal-operator-ignition-reader bound.',
     ...administratorActs,
   },
   ScriptInvalid: {
