@@ -12,28 +12,38 @@ export const maxHealthRequests = 24;
 /** A blade and its enclosure; further chassis are cards and drive bays. */
 const maxChassis = 2;
 
+export interface UnhealthyParts {
+  /** Worst first. */
+  readonly parts: readonly UnhealthyPart[];
+  /** False if the reading ended early: because of an error, or because the signal was aborted. */
+  readonly isComplete: boolean;
+}
+
 /**
- * The parts of a system that are not OK, worst first: power supplies, fans, temperatures, storage, memory, processors. At
- * most `maxHealthRequests` reads, one after the other, behind everything else that the BMC is asked for. Parts that cannot
- * be read, or would need more requests, are left out.
+ * The parts of a system that are not OK: power supplies, fans, temperatures, storage, memory, processors. At most
+ * `maxHealthRequests` reads, one after the other, behind everything else that the BMC is asked for. Parts that cannot be
+ * read, or would need more requests, are left out. Any other error ends the reading and is not thrown: BMCs that work
+ * otherwise take long for sensors, or answer 503 for them.
  */
 export async function readUnhealthyParts(
   bmc: Bmc,
   uri: string,
   options: SystemCallOptions = {},
-): Promise<UnhealthyPart[]> {
+): Promise<UnhealthyParts> {
   const telemetry = { ...options, priority: 'telemetry' } as const;
-  const { value } = await readSystemResource(bmc, uri, telemetry);
-  const { causes } = healthReportOf(value.Status);
-  if (causes.length > 0) return worstFirst(causes);
-  return worstFirst(await new PartsReader(bmc, { ...telemetry, isSideResource: true }).read(value));
+  const reader = new PartsReader(bmc, { ...telemetry, isSideResource: true });
+  const system = await reader.spend(() => readSystemResource(bmc, uri, telemetry));
+  if (system === undefined) return { parts: [], isComplete: false };
+  const { causes } = healthReportOf(system.value.Status);
+  const parts = worstFirst(causes.length > 0 ? causes : await reader.read(system.value));
+  return { parts, isComplete: reader.isComplete };
 }
 
 class PartsReader {
   readonly #bmc: Bmc;
   readonly #options: CallOptions;
-  /** The system was read already. */
-  #requestsLeft = maxHealthRequests - 1;
+  #requestsLeft = maxHealthRequests;
+  isComplete = true;
 
   constructor(bmc: Bmc, options: CallOptions) {
     this.#bmc = bmc;
@@ -80,7 +90,7 @@ class PartsReader {
   async #members(path: string | undefined): Promise<unknown[]> {
     if (path === undefined) return [];
     const read = () => readExpanded(this.#bmc, path, collection, this.#options);
-    const page = await this.#spend(read);
+    const page = await this.spend(read);
     return this.#resolved(page?.value.Members ?? []);
   }
 
@@ -96,17 +106,21 @@ class PartsReader {
   }
 
   #get<S extends z.ZodType>(path: string, schema: S): Promise<z.output<S> | undefined> {
-    return this.#spend(() => this.#bmc.get(path, schema, this.#options));
+    return this.spend(() => this.#bmc.get(path, schema, this.#options));
   }
 
-  async #spend<T>(read: () => Promise<T>): Promise<T | undefined> {
+  /** Undefined if the read fails, or may not be sent: none is after an error that does not concern one resource alone. */
+  async spend<T>(read: () => Promise<T>): Promise<T | undefined> {
     if (this.#requestsLeft === 0) return undefined;
     this.#requestsLeft -= 1;
     try {
       return await read();
     } catch (error) {
       const isOnePart = concernsOneResource(error) || (error instanceof RedfishError && error.code === 'Forbidden');
-      if (!isOnePart) throw error;
+      if (isOnePart) return undefined;
+      if (!(error instanceof RedfishError) && this.#options.signal?.aborted !== true) throw error;
+      this.#requestsLeft = 0;
+      this.isComplete = false;
       return undefined;
     }
   }

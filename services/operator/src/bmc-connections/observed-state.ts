@@ -91,9 +91,12 @@ export class ObservedSystem {
   bootOrderReset: BootOrderReset | undefined;
   /** No one-time boot override is left on the machine, as far as its BMC can clear it. */
   overrideCleared = false;
-  /** The parts that were not OK when they were read last, and the health of the system then. */
+  /**
+   * The parts that were not OK when they were read last, undefined if that failed; the health of the system then, and the
+   * time of the last attempt.
+   */
   unhealthyParts:
-    | { readonly level: HealthLevel; readonly parts: readonly UnhealthyPart[]; readonly at: number }
+    | { readonly level: HealthLevel; readonly parts: readonly UnhealthyPart[] | undefined; readonly at: number }
     | undefined;
   /** The health that an event reported last; that of the status until then. */
   reportedHealth: HealthLevel | undefined;

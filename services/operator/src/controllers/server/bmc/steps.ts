@@ -16,9 +16,13 @@ const incompleteForMs = minutes(15);
 const isRereadDue = ({ hardwareIncomplete, hardwareSeenMsAgo = incompleteForMs }: ServerFacts): boolean =>
   hardwareIncomplete && hardwareSeenMsAgo >= incompleteForMs;
 
-/** Waits with the given reason, observes the machine at the polling interval, and follows its health. */
+/**
+ * Waits with the given reason, observes the machine at the polling interval, and follows its health, but not while a boot is
+ * awaited or the next observation is near: reading the parts takes a while.
+ */
 export function pollOrWait(server: ServerFacts, reason: ServerReason, message: string): Step {
   if (!server.bmc.isReachable) return wait(minutes(10), reason, message);
   if (server.nextPollInMs <= 0) return act(isRereadDue(server) ? 'readInventory' : 'observe', 'PeriodicLook');
-  return healthStep(server) ?? wait(Math.max(server.nextPollInMs, seconds(1)), reason, message);
+  const isBusy = reason === 'WaitingForBoot' || server.nextPollInMs < seconds(1);
+  return (isBusy ? undefined : healthStep(server)) ?? wait(Math.max(server.nextPollInMs, seconds(1)), reason, message);
 }
