@@ -237,7 +237,7 @@ for (const vendor of profileNames.filter((name) => !lacks(name, 'systems'))) {
       const manager = await findManager(fixture.bmc);
       const reset = resetManager(fixture.bmc, manager?.uri ?? '', 'GracefulRestart');
       if (lacks(vendor, 'manager reset')) {
-        await assert.rejects(reset, { code: 'NotSupported' });
+        await assert.rejects(reset, { code: 'NotFound' });
         return;
       }
       await reset;

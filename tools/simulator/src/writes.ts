@@ -167,7 +167,9 @@ export function post(bmc: BmcState, write: Write): Reply | Promise<Reply> {
   if (machine !== undefined) return resetSystem(bmc, machine, member(body, 'ResetType'), path);
   const reset = bmc.machines.find(({ systemId }) => path === `${root}/Systems/${systemId}/Bios/Actions/Bios.ResetBios`);
   if (reset !== undefined) return resetBios(bmc, reset, path);
-  if (path === `${root}/Managers/${bmc.profile.managerId}/Actions/Manager.Reset`) return resetManager(bmc, body);
+  const lacksManagerReset = bmc.profile.shape?.lacks?.includes('manager reset') === true;
+  if (path === `${root}/Managers/${bmc.profile.managerId}/Actions/Manager.Reset` && !lacksManagerReset)
+    return resetManager(bmc, body);
   if (path === accountsPath) return createAccount(bmc, body);
   if (path === `${root}/EventService/Subscriptions`) return subscribe(bmc, body);
   const mediaReply = mediaAction(bmc.machines, path, body);

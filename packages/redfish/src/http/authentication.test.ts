@@ -105,7 +105,6 @@ function refuseSessions(stub: StubBmc, status: number, headers: Record<string, s
   };
 }
 
-const unauthorized = { error: { '@Message.ExtendedInfo': [{ MessageId: 'Base.1.8.ResourceAtUriUnauthorized' }] } };
 const offer = { 'www-authenticate': 'Basic realm="bmc"' };
 
 for (const [title, status, headers, body] of [
@@ -126,7 +125,8 @@ for (const [title, status, headers, body] of [
     await using stub = await StubBmc.start();
     refuseSessions(stub, status, headers, body);
     await using bmc = openStubClient(stub, { password: 'hunter2' });
-    const rejected = { code: 'AuthenticationFailed', status: 401 };
+    // 403 stays: the account may have no right to log in.
+    const rejected = { code: 'AuthenticationFailed', status };
     await Promise.all([1, 2, 3, 4].map(() => assert.rejects(readSystem(bmc, system), rejected)));
     await assert.rejects(readSystem(bmc, system), rejected);
     assert.deepEqual([stub.count(login), requestsWithBasic(stub).length], [1, 1]);
@@ -136,12 +136,37 @@ for (const [title, status, headers, body] of [
   });
 }
 
-test('a refused session is final where the BMC names the credentials as the cause, although it offers Basic', async () => {
+for (const MessageId of [
+  'Base.1.8.ResourceAtUriUnauthorized',
+  'Base.1.8.AccessDenied',
+  'iBMC.1.0.LoginFailed',
+  'iBMC.1.0.UserLocked',
+]) {
+  test(`a refused session is final where ${MessageId} names the credentials as the cause, although it offers Basic`, async () => {
+    await using stub = await StubBmc.start();
+    refuseSessions(stub, 401, offer, { error: { '@Message.ExtendedInfo': [{ MessageId }] } });
+    await using bmc = openStubClient(stub);
+    await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed', status: 401 });
+    assert.equal(requestsWithBasic(stub).length, 0);
+  });
+}
+
+test('access that is denied to sessions with 403 is no verdict about the password', async () => {
   await using stub = await StubBmc.start();
-  refuseSessions(stub, 401, offer, unauthorized);
+  const MessageId = 'Base.1.8.AccessDenied';
+  refuseSessions(stub, 403, {}, { error: { '@Message.ExtendedInfo': [{ MessageId }] } });
   await using bmc = openStubClient(stub);
+  assert.equal((await readSystem(bmc, system)).powerState, 'Off');
+});
+
+test('a password that Basic has verified and then rejects is rejected with 401, although sessions are forbidden', async () => {
+  await using stub = await StubBmc.start();
+  refuseSessions(stub, 403);
+  await using bmc = openStubClient(stub);
+  await readSystem(bmc, system);
+  stub.password = 'changed';
   await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed', status: 401 });
-  assert.equal(requestsWithBasic(stub).length, 0);
+  assert.ok(bmc.takesBasic);
 });
 
 test('a refused session is final where Basic must not be tried, as for a guessed password', async () => {

@@ -7,6 +7,7 @@ import { errorFromResponse } from './parse-response.ts';
 import type { Credentials } from './password.ts';
 import type { RawResponse, RedfishRequest } from './request.ts';
 import {
+  basicHeaders,
   closeSession,
   isCredentialsError,
   mayTakeBasic,
@@ -61,7 +62,7 @@ export class Authentication {
   #login: Promise<AuthState> | undefined;
   /** A Basic request in flight whose credentials are not verified: its outcome decides whether another may be sent. */
   #verification: Promise<void> | undefined;
-  /** The credentials of the last successful Basic request. Replaced credentials, or a new password, are not verified. */
+  /** Those of the last successful request, if it was with Basic. Replaced ones, or a new password, are not verified. */
   #verifiedCredentials: Credentials | undefined;
   #rejection: RedfishError | undefined;
   /** While the password of this client's own account is changed, either may be valid: logins wait. */
@@ -75,16 +76,21 @@ export class Authentication {
     this.#credentials = options.credentials;
   }
 
+  /** The last successful request was with Basic; credentials may have been rejected since. */
+  get takesBasic(): boolean {
+    return this.#verifiedCredentials !== undefined;
+  }
+
   /** Adds the authentication to a request; logs in before when needed, and once more when the session has expired. */
   readonly intercept: Interceptor = async (request, next) => {
     using permit = await this.#acquirePermit(request.signal);
     const { auth } = permit;
     const credentials = this.#credentials;
     const response = await this.#send(request, auth, next);
-    if (this.#isRefusedTwice(auth, response)) throw this.#rejectWith(request, response);
+    if (this.#isRefusedTwice(auth, response)) throw this.#rejectWith(auth, request, response);
     if (response.status !== 401) return this.#markVerified(auth, credentials, response);
     await this.#awaitPasswordChange(request.signal);
-    if (auth.kind === 'basic' && credentials === this.#credentials) throw this.#rejectWith(request, response);
+    if (auth.kind === 'basic' && credentials === this.#credentials) throw this.#rejectWith(auth, request, response);
     permit[Symbol.dispose]();
     return this.#retryWithNewLogin(request, auth, next);
   };
@@ -95,9 +101,9 @@ export class Authentication {
     const { auth } = permit;
     const credentials = this.#credentials;
     const response = await next(this.#authenticated(request, auth));
-    if (this.#isRefusedTwice(auth, response)) throw this.#rejectWith(request, response);
+    if (this.#isRefusedTwice(auth, response)) throw this.#rejectWith(auth, request, response);
     if (response.status !== 401) return this.#markVerified(auth, credentials, response);
-    if (auth.kind === 'basic') throw this.#rejectWith(request, response);
+    if (auth.kind === 'basic') throw this.#rejectWith(auth, request, response);
     // The login works, so the credentials are right; the first session is perhaps still open.
     if (expired.kind === 'session') await closeSession(this.#sessionRequest, expired, auth.token);
     throw forbiddenInSession(request, this.#options.origin, this.#credentials.username);
@@ -109,7 +115,8 @@ export class Authentication {
     const auth = this.#auth;
     this.#clear(auth);
     this.#rejection = undefined;
-    this.#credentials = credentials;
+    // A copy, which is not verified, even if they are the same.
+    this.#credentials = { ...credentials };
     if (auth?.kind === 'session') await closeSession(this.#sessionRequest, auth, auth.token);
   }
 
@@ -130,14 +137,8 @@ export class Authentication {
   }
 
   #authenticated(request: RedfishRequest, auth: AuthState): RedfishRequest {
-    return { ...request, headers: { ...request.headers, ...this.#headersOf(auth) } };
-  }
-
-  #headersOf(auth: AuthState): Record<string, string> {
-    if (auth.kind === 'session') return { 'x-auth-token': auth.token };
-    const { username, password } = this.#credentials;
-    const pair = Buffer.from(`${username}:${password.reveal()}`, 'utf8').toString('base64');
-    return { authorization: `Basic ${pair}` };
+    const added = auth.kind === 'session' ? { 'x-auth-token': auth.token } : basicHeaders(this.#credentials);
+    return { ...request, headers: { ...request.headers, ...added } };
   }
 
   async #changePassword(credentials: Credentials, request: () => Promise<RawResponse>): Promise<RawResponse> {
@@ -187,7 +188,7 @@ export class Authentication {
 
   /** Any other status may have been sent before the BMC checked the password. */
   #markVerified(auth: AuthState, credentials: Credentials, response: RawResponse): RawResponse {
-    if (auth.kind === 'basic' && response.status < 300) this.#verifiedCredentials = credentials;
+    if (response.status < 300) this.#verifiedCredentials = auth.kind === 'basic' ? credentials : undefined;
     return response;
   }
 
@@ -225,14 +226,15 @@ export class Authentication {
     return { ...basicUntil(Number.POSITIVE_INFINITY), refused: error };
   }
 
-  #rejectWith({ method, path }: RedfishRequest, response: RawResponse): RedfishError {
+  /** A BMC that forbids sessions to an account may answer 401 to its Basic: 403 says that the account may not log in. */
+  #rejectWith(auth: AuthState, { method, path }: RedfishRequest, response: RawResponse): RedfishError {
     const { origin, clock } = this.#options;
+    if (auth.kind === 'basic' && auth.refused?.status === 403 && !this.takesBasic) return this.#reject(auth.refused);
     return this.#reject(errorFromResponse(response, { origin, method, path }, clock.now()));
   }
 
   /** Records that the credentials are wrong: each further attempt brings the account closer to its lockout. */
   #reject(error: RedfishError): RedfishError {
-    this.#verifiedCredentials = undefined;
     this.#auth = undefined;
     this.#rejection = rejectedLogin(error, this.#options.origin, this.#credentials.username);
     return this.#rejection;

@@ -101,6 +101,11 @@ export class Bmc implements AsyncDisposable {
     return this.#manufacturer;
   }
 
+  /** The last successful request was with Basic, not in a session. */
+  get takesBasic(): boolean {
+    return this.#authentication.takesBasic;
+  }
+
   /** UUID of the Redfish service, from its root; known once anything was read. */
   get serviceUuid(): string | undefined {
     return this.#rootReader.serviceUuid;

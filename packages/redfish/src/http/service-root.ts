@@ -9,6 +9,7 @@ export const serviceRoot = z.object({
   Product: text,
   Systems: link,
   Managers: link,
+  Chassis: link,
   SessionService: link,
   EventService: link,
   AccountService: link,

@@ -52,23 +52,28 @@ export async function closeSession(
   await send({ method: 'DELETE', path, headers, deadlineMs }).catch(() => undefined);
 }
 
-/** iLO answers 400 to a wrong password; only the message identifier names the cause. */
-export function isCredentialsError({ status, messageIds }: RedfishError): boolean {
-  return (
-    status === 401 ||
-    status === 403 ||
-    messageIds.some((id) => /Unauthorized|InvalidCredential|AccountLocked/i.test(id))
-  );
+export function basicHeaders({ username, password }: Credentials): Record<string, string> {
+  const pair = Buffer.from(`${username}:${password.reveal()}`, 'utf8').toString('base64');
+  return { authorization: `Basic ${pair}` };
 }
+
+/** iLO answers 400 to a wrong password; only the message identifier names the cause. */
+export const isCredentialsError = (error: RedfishError): boolean =>
+  error.status === 401 || error.status === 403 || namesCredentials(error);
 
 /**
  * Sessions may be forbidden to an account that may use Basic, or a gateway may demand Basic on every path. A response that
  * names the credentials as the cause is final: the same password would only bring the account closer to its lockout. Whether it
  * offers Basic (WWW-Authenticate) tells nothing, since DSP0266 has every service do so with 401.
  */
-export const mayTakeBasic = ({ status, messageIds }: RedfishError): boolean =>
-  (status === 401 || status === 403) &&
-  !messageIds.some((id) => /Unauthorized|InvalidCredential|AccountLocked/i.test(id));
+export const mayTakeBasic = (error: RedfishError): boolean =>
+  (error.status === 401 || error.status === 403) && !namesCredentials(error);
+
+/** iDRAC answers 401 with AccessDenied to a wrong password; with 403 it may mean sessions alone. */
+function namesCredentials({ status, messageIds }: RedfishError): boolean {
+  const names = /Unauthorized|InvalidCredential|AccountLocked|UserLocked|LoginFail/i;
+  return messageIds.some((id) => names.test(id) || (status === 401 && /AccessDenied/i.test(id)));
+}
 
 const created = z.object({ '@odata.id': z.string() });
 

@@ -77,6 +77,10 @@ const kinds: [title: string, resource: object, because: string | undefined][] = 
   ['a physical system', { SystemType: 'Physical', Actions }, undefined],
   ['a virtual system', { SystemType: 'Virtual', Actions }, undefined],
   ['a system without a type', { Actions }, undefined],
+  ['a partition of a system', { SystemType: 'PhysicallyPartitioned', Actions }, undefined],
+  ['a virtual partition', { SystemType: 'VirtuallyPartitioned', Actions }, undefined],
+  ['a composed system', { SystemType: 'Composed', Actions }, undefined],
+  ['an operating system', { SystemType: 'OS', Actions }, 'its SystemType is OS'],
   ['a DPU', { SystemType: 'DPU', Actions }, 'its SystemType is DPU'],
   ['a GPU baseboard', { SystemType: 'Physical' }, 'it offers no reset'],
 ];

@@ -41,6 +41,37 @@ test('an account without the right to log in is distinguished from a wrong passw
   assert.equal(stub.received.length, 3, 'one session, and one request with Basic');
 });
 
+test('a session that is refused with 403 stays forbidden although Basic is answered with 401', async () => {
+  await using stub = await StubBmc.start();
+  stub.intercept = ({ method, path }, response) => {
+    if (path !== '/redfish/v1/') json(response, method === 'POST' ? 403 : 401, {});
+    return path !== '/redfish/v1/';
+  };
+  assert.equal(await tryLogin(loginOptions(stub, 'calvin')), 'forbidden');
+});
+
+/** The service root has these links alone. */
+function rootOf(stub: StubBmc, links: object): void {
+  stub.intercept = ({ path }, response) => {
+    if (path === '/redfish/v1/') json(response, 200, { '@odata.id': path, ...links });
+    return path === '/redfish/v1/';
+  };
+}
+
+test('a login without sessions is verified by a resource that needs it, such as the chassis', async () => {
+  await using stub = await StubBmc.start({ sessions: false });
+  rootOf(stub, { Chassis: { '@odata.id': '/redfish/v1/Chassis' } });
+  stub.collection('/redfish/v1/Chassis', {});
+  assert.equal(await tryLogin(loginOptions(stub, 'wrong')), 'rejected');
+  assert.equal(await tryLogin(loginOptions(stub, 'calvin')), 'accepted');
+});
+
+test('a login that no resource can verify is not accepted', async () => {
+  await using stub = await StubBmc.start({ sessions: false });
+  rootOf(stub, {});
+  await assert.rejects(tryLogin(loginOptions(stub, 'wrong')), { code: 'NotSupported', message: /could be verified/ });
+});
+
 test('an unreachable BMC rejects the call instead of the password', async () => {
   const stub = await StubBmc.start();
   const options = loginOptions(stub, 'calvin');

@@ -108,3 +108,12 @@ test('a manager that advertises no types receives an empty body', () =>
     await resetManager(bmc, `${managers}/1`, 'GracefulRestart');
     assert.deepEqual(stub.received.at(-1)?.body, {});
   }));
+
+test('a manager that names no reset action gets the reset at the path of the standard, and decides', () =>
+  withManagers({ '1': {} }, async (stub, bmc) => {
+    const target = `${managers}/1/Actions/Manager.Reset`;
+    await resetManager(bmc, `${managers}/1`, 'GracefulRestart');
+    assert.equal(stub.log.at(-1), `POST ${target}`);
+    stub.resources.delete(target);
+    await assert.rejects(resetManager(bmc, `${managers}/1`, 'GracefulRestart'), { code: 'NotFound', status: 404 });
+  }));

@@ -66,7 +66,7 @@ function chooseManager(managers: readonly ManagerInfo[], uuid: string, isComplet
 }
 
 /**
- * Restarts the BMC itself. Never sent twice. A connection that breaks without a response counts as success: some firmware
+ * Restarts the BMC itself, at the path of the standard if it names no reset action. Never sent twice. A connection that breaks without a response counts as success: some firmware
  * restarts before it answers.
  */
 export async function resetManager(
@@ -78,14 +78,12 @@ export async function resetManager(
   const urgent: CallOptions = { priority: 'power', ...options };
   const { Actions } = await bmc.get(uri, manager, urgent);
   const action = Actions['#Manager.Reset'];
-  if (action === undefined)
-    throw new RedfishError({ code: 'NotSupported', message: `${uri} offers no reset (#Manager.Reset)` });
   const allowed = await allowedResetTypes(bmc, action, urgent);
   const ResetType = chooseReset(uri, [type], allowed);
   // A manager that advertises no types (HPE iLO) accepts an empty body.
   const body = allowed === undefined ? {} : { ResetType };
   try {
-    await bmc.post(action.target ?? `${uri}/Actions/Manager.Reset`, body, urgent);
+    await bmc.post(action?.target ?? `${uri}/Actions/Manager.Reset`, body, urgent);
   } catch (error) {
     if (!isConnectionLost(error)) throw error;
   }

@@ -53,12 +53,14 @@ test('a reset action without a target is sent to the path of the standard', asyn
   assert.equal(await sentTypeFor('On', { target: undefined }), 'On');
 });
 
-test('nothing is sent to a system that offers no reset', async () => {
+test('a system that names no reset action gets the reset at the path of the standard, and its BMC decides', async () => {
   await using stub = await StubBmc.start();
   stub.set(uri, { Actions: {} });
   await using bmc = openStubClient(stub);
-  await assert.rejects(resetSystem(bmc, uri, 'On'), { code: 'NotSupported', message: /offers no reset/ });
-  assert.equal(stub.received.filter(({ path }) => path.includes('Actions')).length, 0);
+  assert.equal(await resetSystem(bmc, uri, 'On'), 'On');
+  assert.equal(stub.log.at(-1), `POST ${target}`);
+  stub.resources.delete(target);
+  await assert.rejects(resetSystem(bmc, uri, 'On'), { code: 'NotFound', status: 404 });
 });
 
 for (const status of [404, 500, 405]) {

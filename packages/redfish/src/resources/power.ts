@@ -30,8 +30,8 @@ export interface ResetOptions extends SystemCallOptions {
 
 /**
  * Requests a reset and resolves with the type that was sent. It means that the BMC accepted it; a later read shows whether
- * it happened. Never sent twice.
- * @throws RedfishError NotSupported when the system offers no reset, or neither this type nor a substitute of it,
+ * it happened. Never sent twice. A system that names no reset action gets it at the path of the standard: its BMC knows.
+ * @throws RedfishError NotSupported when the system offers neither this type nor a substitute of it,
  * IdentityMismatch when another machine than `expectedUuid` answers.
  */
 export async function resetSystem(
@@ -44,12 +44,10 @@ export async function resetSystem(
   const { value } = await readSystemResource(bmc, uri, urgent);
   requirePower(uri, value.PowerState, expectedPower);
   const action = value.Actions['#ComputerSystem.Reset'];
-  if (action === undefined)
-    throw new RedfishError({ code: 'NotSupported', message: `${uri} offers no reset (#ComputerSystem.Reset)` });
   const allowed = await allowedResetTypes(bmc, action, urgent);
   const ResetType = chooseReset(uri, [type, ...(substitutes[type] ?? [])], allowed);
   onSend?.();
-  await bmc.post(action.target ?? `${uri}/Actions/ComputerSystem.Reset`, { ResetType }, urgent);
+  await bmc.post(action?.target ?? `${uri}/Actions/ComputerSystem.Reset`, { ResetType }, urgent);
   return ResetType;
 }
 

@@ -11,17 +11,17 @@ export interface ResetAction {
 }
 
 /**
- * Reset types that the action accepts, inline or in its ActionInfo resource; undefined when it advertises none, or when the
- * ActionInfo that it names cannot be read.
+ * Reset types that the action accepts, inline or in its ActionInfo resource; undefined when it advertises none, when the
+ * ActionInfo that it names cannot be read, or when the resource names no action.
  */
 export async function allowedResetTypes(
   bmc: Bmc,
-  action: ResetAction,
+  action: ResetAction | undefined,
   options: CallOptions,
 ): Promise<readonly string[] | undefined> {
-  const inline = action['ResetType@Redfish.AllowableValues'] ?? [];
+  const inline = action?.['ResetType@Redfish.AllowableValues'] ?? [];
   if (inline.length > 0) return inline;
-  const info = action['@Redfish.ActionInfo'];
+  const info = action?.['@Redfish.ActionInfo'];
   if (info === undefined) return undefined;
   const { Parameters } = await bmc
     .get(info, actionInfo, { ...options, isSideResource: true })

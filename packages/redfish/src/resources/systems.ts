@@ -164,11 +164,12 @@ function summaryOf(resource: SystemResource, serviceUuid: string | undefined, is
   };
 }
 
-const machineTypes: readonly string[] = ['Physical', 'Virtual'];
+/** The other types of ComputerSystem (DSP0268) are machines: physical, virtual, composed, or a partition of one. */
+const noMachineTypes: readonly string[] = ['OS', 'DPU'];
 
-/** Services list more than machines as systems: GPU baseboards, DPUs, CXL devices. */
+/** Services list more than machines as systems: GPU baseboards, DPUs, operating systems. */
 function noMachineBecauseOf({ SystemType: type, Actions }: SystemResource): string | undefined {
-  if (type !== undefined && !machineTypes.includes(type)) return `its SystemType is ${type.slice(0, 40)}`;
+  if (type !== undefined && noMachineTypes.includes(type)) return `its SystemType is ${type}`;
   return Actions['#ComputerSystem.Reset'] === undefined ? 'it offers no reset' : undefined;
 }
 

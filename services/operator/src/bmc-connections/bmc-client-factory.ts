@@ -58,13 +58,13 @@ export class BmcClientFactory {
     name: string,
     { endpoint }: Connection,
     credentials: Credentials,
-    signal: AbortSignal,
+    { signal, basicFallback }: { readonly signal: AbortSignal; readonly basicFallback: boolean },
   ): Promise<LoginResult> {
     const { clock, random, callDeadlineMs } = this.#options;
     const tlsContexts = this.#tlsContexts;
     const maySend = () => this.maySend(name);
     return tryLogin(
-      { endpoint, credentials, clock, tlsContexts, random, limits: { callDeadlineMs }, maySend },
+      { endpoint, credentials, clock, tlsContexts, random, limits: { callDeadlineMs }, maySend, basicFallback },
       { signal },
     );
   }

@@ -155,11 +155,14 @@ export class BmcConnectionPool implements AsyncDisposable {
     credentials: Credentials,
     signal: AbortSignal,
   ): Promise<LoginResult> {
-    if (this.#connections.get(name)?.bmc.breaker === 'open') {
+    const bmc = this.#connections.get(name)?.bmc;
+    if (bmc?.breaker === 'open') {
       const message = `BMC ${name} keeps failing and is left alone for now`;
       throw new RedfishError({ code: 'CircuitOpen', message, cause: this.#observedBmcs.peek(name)?.failure?.error });
     }
-    return this.#clients.tryLogin(name, connection, credentials, signal);
+    // Where sessions work, a wrong password must not be sent twice.
+    const basicFallback = bmc?.takesBasic ?? false;
+    return this.#clients.tryLogin(name, connection, credentials, { signal, basicFallback });
   }
 
   /** Requests may be sent over this connection now, by any protocol. */

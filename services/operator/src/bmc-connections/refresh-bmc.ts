@@ -1,5 +1,7 @@
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
+import type { Bmc, CallOptions } from '@metal/redfish/http/bmc.ts';
+import { verifyLogin } from '@metal/redfish/resources/login.ts';
 import { findManager } from '@metal/redfish/resources/managers.ts';
 import type { OnUnreadable } from '@metal/redfish/resources/members.ts';
 import { type MissingPart, missingMember } from '@metal/redfish/resources/part-reader.ts';
@@ -25,6 +27,12 @@ function withLastKnown(now: BmcObservation, before: BmcObservation | undefined):
   return { at: now.at, manager: now.manager ?? lost, systems, missing };
 }
 
+/** Where neither managers nor systems are read, one other request shows that the login works. */
+async function verifyUnread(bmc: Bmc, options: CallOptions): Promise<void> {
+  const { Managers, Systems } = await bmc.root(options);
+  if (Managers === undefined && Systems === undefined) await verifyLogin(bmc, options);
+}
+
 /**
  * Observes a BMC and records the result or the failure. Undefined for a failure: a BMC that does not answer is an expected outcome
  * that the next decision handles. Rejects with the reason of the signal.
@@ -48,6 +56,7 @@ export async function refreshBmc(
     const [manager, systems] = await Promise.all([
       findManager(bmc, managerUuid, { signal, onUnreadable: collectMissing('managers') }),
       readSystems(bmc, { signal, onUnreadable: collectMissing('systems') }),
+      verifyUnread(bmc, { signal }),
     ]);
     const observation = withLastKnown({ at, manager, systems, missing }, observed.observation);
     bmcConnections.recordObservation(name, connection, observation);

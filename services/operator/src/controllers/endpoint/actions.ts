@@ -7,7 +7,7 @@ import { seconds } from '@metal/kube/runtime/durations.ts';
 import { ownedBy } from '@metal/kube/kinds/kind.ts';
 import { Password } from '@metal/redfish/http/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
-import { readManagers } from '@metal/redfish/resources/managers.ts';
+import { verifyLogin } from '@metal/redfish/resources/login.ts';
 import { refreshBmc } from '../../bmc-connections/refresh-bmc.ts';
 import { connectionOf, endpointOf } from '../../bmc-connections/connection.ts';
 import type { OperatorContext } from '../context.ts';
@@ -55,7 +55,7 @@ async function tryCredential(reconcile: EndpointReconcile): Promise<void> {
   const connectionKey = `endpoint/${object.metadata.name}`;
   const connection = { endpoint: endpointOf(facts.ip, protocol, config), username, password: new Password(password) };
   try {
-    await readManagers(bmcConnections.getBmc(connectionKey, connection));
+    await verifyLogin(bmcConnections.getBmc(connectionKey, connection));
     memory.logins = afterSuccess(facts.logins, now);
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;

@@ -284,7 +284,7 @@ const systemReasons = {
   },
   NoMachine: {
     meaning:
-      'Systems of the BMC are no machines: they offer no reset, or are of another type than Physical or Virtual, such as GPU baseboards and DPUs. They get no Server.',
+      'Systems of the BMC are no machines: they offer no reset, such as GPU baseboards, or their SystemType is DPU or OS. They get no Server.',
     remedy: 'Nothing. Delete a Server that an earlier version made of such a system.',
     weight: 'ok',
     actor: 'operator',

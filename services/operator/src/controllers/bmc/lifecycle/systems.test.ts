@@ -255,10 +255,10 @@ test('a system that is no machine gets no Server and does not count for the name
   assert.deepEqual([noMachines.map(({ uri }) => uri), rejected], [['/HGX'], []]);
 });
 
-test('a Server of a system that is no machine stays', () => {
+test('a Server of a system that is no machine stays, and the system does not count as one without a Server', () => {
   const dpu = { ...system('/2', 'd'), noMachineBecause: 'its SystemType is DPU' };
-  const { create, update } = plan([dpu], [server('bmc-system-0', 'd', '/1')]);
-  assert.deepEqual([create, update.map((moved) => moved.systemURI)], [[], ['/2']]);
+  const { create, update, noMachines } = plan([dpu], [server('bmc-system-0', 'd', '/1')]);
+  assert.deepEqual([create, update.map((moved) => moved.systemURI), noMachines], [[], ['/2'], []]);
 });
 
 test('a Server keeps its derived UUID when another system with the same serial number appears or is gone', () => {

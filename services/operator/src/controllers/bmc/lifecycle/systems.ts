@@ -32,7 +32,7 @@ export interface SystemsPlan {
   readonly create: readonly NewServer[];
   readonly update: readonly MovedServer[];
   readonly rejected: readonly RejectedSystem[];
-  /** Systems that are no machines. */
+  /** Systems that are no machines and have no Server. */
   readonly noMachines: readonly SystemSummary[];
 }
 
@@ -83,7 +83,7 @@ class Planner {
     const isMachine = ({ noMachineBecause, uuid = '' }: SystemSummary) =>
       noMachineBecause === undefined || ownUuids.has(uuid);
     this.#systems = systems.filter(isMachine);
-    this.#noMachines = systems.filter(({ noMachineBecause }) => noMachineBecause !== undefined);
+    this.#noMachines = systems.filter((system) => !isMachine(system));
     for (const { uuid, uri } of this.#systems) {
       const uris = this.#urisByUuid.get(uuid ?? '');
       if (uris === undefined) this.#urisByUuid.set(uuid ?? '', [uri]);
