@@ -2,7 +2,12 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { SystemSummary } from '@metal/redfish/resources/systems.ts';
 
 export interface RejectedSystem {
-  readonly reason: 'SystemWithoutUUID' | 'DuplicateSystemUUID' | 'SystemIdentityChanged' | 'TooManySystems';
+  readonly reason:
+    | 'SystemWithoutUUID'
+    | 'DuplicateSystemUUID'
+    | 'SystemIdentityChanged'
+    | 'ResourcesUnreadable'
+    | 'TooManySystems';
   readonly message: string;
 }
 
@@ -20,6 +25,12 @@ export const tooMany = (count: number, most: number): RejectedSystem => ({
 export const withoutUuid = (uri: string): RejectedSystem => ({
   reason: 'SystemWithoutUUID',
   message: `${uri} reports neither UUID nor serial number; set one of them in its firmware`,
+});
+
+/** Whether the serial number is shared decides about the UUID, and an unreadable system may have the same one. */
+export const listIncomplete = ({ uri }: SystemSummary, unreadable: string): RejectedSystem => ({
+  reason: 'ResourcesUnreadable',
+  message: `${uri} reports no UUID and gets its Server once ${unreadable} can be read: both may have one serial number`,
 });
 
 export function identityChanged({ uri, uuidDerivedFrom }: SystemSummary, uuid: string, before: Server): RejectedSystem {
