@@ -57,22 +57,23 @@ export interface Duplicate {
 const claimOf = ({ uri, uuidDerivedFrom }: SystemSummary, uuid: string): string =>
   uuidDerivedFrom === undefined
     ? `${uri} has UUID ${uuid}`
-    : `${uri} reports no UUID and has ${uuid}, derived from ${uuidDerivedFrom}`;
+    : `${uri} has UUID ${uuid}, derived from ${uuidDerivedFrom}`;
 
 export function duplicate(
   system: SystemSummary,
   uuid: string,
   { others, known, isCreatedHere }: Duplicate,
 ): RejectedSystem {
-  const without = isCreatedHere ? 'this BMC is older and gets its Server' : 'no Server is made for it';
+  const without = isCreatedHere ? 'this older BMC gets its Server' : 'no Server is made for it';
   const holder = known === undefined ? without : `Server ${known.metadata.name} keeps it`;
   const [other, ...more] = others;
   const systemReporters =
     other === undefined
       ? 'a Server of another BMC'
       : `BMC ${other}${more.length > 0 ? ` and ${more.length} more` : ''}`;
+  const correction = system.uuidDerivedFrom === undefined ? 'correct the firmware, or ' : '';
   return {
     reason: 'DuplicateSystemUUID',
-    message: `${claimOf(system, uuid)}, and so has ${systemReporters}; ${holder}; correct the firmware, or delete the surplus BMC`,
+    message: `${claimOf(system, uuid)}, and so has ${systemReporters}; ${holder}; ${correction}delete the surplus BMC`,
   };
 }

@@ -181,7 +181,7 @@ test('the older of two BMC objects that report one system creates its Server and
     create.map(({ systemUUID }) => systemUUID),
     ['a'],
   );
-  assert.match(rejected[0]?.message ?? '', /so has BMC other; this BMC is older and gets its Server/);
+  assert.match(rejected[0]?.message ?? '', /so has BMC other; this older BMC gets its Server/);
 });
 
 test('a BMC finds its own Server among several with the UUID, in any letter case', () => {
@@ -280,12 +280,13 @@ test('a Server keeps its derived UUID when another system with the same serial n
 });
 
 test('the message about a duplicate UUID that was derived says so and of what', () => {
-  const derived = { ...system('/1', 'a'), uuidDerivedFrom: 'manufacturer and serial number' } as const;
-  const { rejected } = plan([derived], [], { systemReporters: ['bmc', 'other'] });
-  assert.match(
-    rejected[0]?.message ?? '',
-    /^\/1 reports no UUID and has a, derived from manufacturer and serial number,/,
-  );
+  const source = 'manufacturer, serial number and system URI';
+  const derived = { ...system('/1', 'a'), uuidDerivedFrom: source } as const;
+  const { rejected } = plan([derived], [], { systemReporters: ['bmc', 'other', 'third'], isOldest: true });
+  const message = rejected[0]?.message ?? '';
+  assert.match(message, new RegExp(`^/1 has UUID a, derived from ${source}, and so has BMC other and 1 more;`));
+  assert.match(message, /; delete the surplus BMC$/, 'the firmware reports no UUID that could be corrected');
+  assert.ok(message.length <= 160, `${message.length} characters`);
 });
 
 test('a machine that has a Server of another BMC under its alternative UUID gets no second one', () => {
