@@ -30,16 +30,21 @@ const resources: Readonly<Record<string, object>> = {
 };
 
 /** A BMC of two running machines that answers 500 for the broken paths, and its BMC object. */
-async function addChassis(testenv: Testenv, broken: Set<string>): Promise<AsyncDisposable> {
+async function addChassis(
+  testenv: Testenv,
+  broken: Set<string>,
+  { name = 'chassis', more = {} }: { name?: string; more?: Readonly<Record<string, object>> } = {},
+): Promise<AsyncDisposable> {
+  const all = { ...resources, ...more };
   const server = createServer(({ url = '' }, response) => {
-    const resource = resources[url];
+    const resource = all[url];
     response.statusCode = broken.has(url) ? 500 : resource === undefined ? 404 : 200;
     response.end(JSON.stringify(response.statusCode === 200 ? { '@odata.id': url, ...resource } : {}));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   // A server that listens on TCP has an address with a port.
   const { port } = server.address() as AddressInfo;
-  await addForeignBmc(testenv.client, 'chassis', { port, scheme: 'http', username: 'admin', password: 'secret' });
+  await addForeignBmc(testenv.client, name, { port, scheme: 'http', username: 'admin', password: 'secret' });
   return {
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
@@ -99,4 +104,38 @@ test('an unreadable BMC resource is reported and keeps its last value, and every
 
   broken.clear();
   await one.hasReason('RunningServerLeftAlone');
+});
+
+const node = { Manufacturer: 'Contoso', SerialNumber: 'SN1', PowerState: 'On', Actions: reset };
+/** Two nodes that report the serial number of their blade and no UUID. */
+const nodes = { [`${root}/Systems/1`]: node, [`${root}/Systems/2`]: node };
+
+test('nodes that share a serial number get one Server each, once all can be read, also with two BMC objects', async () => {
+  await using testenv = await startTestenv({
+    speed: 300,
+    flags: ['--bmc-call-timeout=5h', '--bmc-resync-interval=1m'],
+  });
+  const broken = new Set([`${root}/Systems/2`]);
+  await using _chassis = await addChassis(testenv, broken, { more: nodes });
+  const bmc = testenv.bmcs.named('chassis');
+  await bmc.hasCondition('SystemsAccepted', 'False');
+  assert.equal(
+    bmc.condition('SystemsAccepted')?.message,
+    `${root}/Systems/1 reports no UUID and gets its Server once ${root}/Systems/2 can be read: both may have one serial number`,
+  );
+  assert.equal(testenv.servers.size, 0);
+
+  broken.clear();
+  await bmc.hasCondition('SystemsAccepted', 'True');
+  assert.equal(testenv.servers.size, 2);
+
+  const more = { ...nodes, ...collection('Systems', '1') };
+  await using _half = await addChassis(testenv, new Set(), { name: 'half', more });
+  await testenv.bmcs.named('half').hasReason('DuplicateSystemUUID');
+  assert.match(
+    testenv.bmcs.named('half').condition('SystemsAccepted')?.message ?? '',
+    /so has BMC chassis; Server chassis-system-0 keeps it/,
+  );
+  await bmc.hasReason('DuplicateSystemUUID');
+  assert.equal(testenv.servers.size, 2);
 });

@@ -373,7 +373,7 @@ export const reasons = {
       "command": "kubectl annotate bmc {name} metal.ironcore.dev/operation=OPERATION"
     },
     "ResourcesUnreadable": {
-      "meaning": "The BMC answers, but cannot give some of its systems or managers. What is known of them is what was read last; the others go on.",
+      "meaning": "The BMC answers, but cannot give some of its systems or managers. What is known of them is what was read last; the others go on. A system without UUID gets its Server only afterwards: an unreadable one may have its serial number.",
       "remedy": "Look at the resource that the message names, and update the firmware of the BMC or restart it. It is read again at each look.",
       "weight": "needsPerson",
       "actor": "person",

@@ -88,7 +88,8 @@ export const cleanupAdmittedAnnotation = 'metal.ironcore.dev/cleanup-admitted';
 export const waiveCleanupAnnotation = 'metal.ironcore.dev/waive-cleanup';
 /**
  * On a BMC: RFC 3339 time at which the Server of this system was deleted while it needed a cleanup. The next Server of the
- * system is cleaned up instead. Undefined for an invalid UUID.
+ * system is cleaned up instead. A machine with a derived UUID is also marked under its alternative one. Undefined for an
+ * invalid UUID.
  */
 export function uncleanSystemAnnotation(systemUUID: string): string | undefined {
   const name = systemUUID.toLowerCase();
@@ -101,6 +102,11 @@ export function uncleanSystemAnnotation(systemUUID: string): string | undefined 
 export const uncleanServerAnnotation = 'metal.ironcore.dev/unclean-since';
 /** On a Server whose machine reports no UUID: the source of the UUID in the spec. */
 export const identityDerivedAnnotation = 'metal.ironcore.dev/identity-derived-from';
+/**
+ * On a Server whose UUID is derived from a serial number: the UUID that is derived when another number of systems of the BMC
+ * has the same serial number. The machine may get its next Server under it.
+ */
+export const alternativeUuidAnnotation = 'metal.ironcore.dev/alternative-uuid';
 /** On a Server: keys of the labels copied from its BMC, separated by commas. */
 export const bmcLabelsAnnotation = 'metal.ironcore.dev/labels-from-bmc';
 /**

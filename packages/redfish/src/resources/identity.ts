@@ -13,9 +13,12 @@ export interface Identity {
   readonly alternativeUuid?: string | undefined;
 }
 
+/** Source of a UUID that no other system of the BMC gets, although others have the same serial number. */
+export const derivedWithUri = 'manufacturer, serial number and system URI';
+
 const sources = {
   serial: 'manufacturer and serial number',
-  sharedSerial: 'manufacturer, serial number and system URI',
+  sharedSerial: derivedWithUri,
   service: 'service UUID and system id',
 } as const;
 

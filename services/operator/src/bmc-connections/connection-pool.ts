@@ -170,9 +170,9 @@ export class BmcConnectionPool implements AsyncDisposable {
     return this.#clients.maySend(name);
   }
 
-  /** Names of all BMCs that last reported this system UUID, sorted. */
-  systemReporters(systemUuid: string): string[] {
-    return this.#observedBmcs.reportersOf(systemUuid);
+  /** Names of all BMCs that last reported this system UUID, or have it as the alternative one of the system at the URI; sorted. */
+  systemReporters(systemUuid: string, uri?: string): string[] {
+    return this.#observedBmcs.reportersOf(systemUuid, uri);
   }
 
   forgetBmc(name: string): void {

@@ -35,9 +35,9 @@ export class ObservedBmcs {
     this.#systemReporters.record(name, observation);
   }
 
-  /** Names of the BMCs that last reported the system UUID, sorted. */
-  reportersOf(systemUuid: string): string[] {
-    return this.#systemReporters.of(systemUuid);
+  /** Names of the BMCs that last reported the system UUID, or have it as the alternative one of the system at the URI; sorted. */
+  reportersOf(systemUuid: string, uri?: string): string[] {
+    return this.#systemReporters.of(systemUuid, uri);
   }
 
   delete(name: string): void {

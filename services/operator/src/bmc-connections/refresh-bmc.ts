@@ -16,6 +16,9 @@ export interface RefreshOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** `part` of an unreadable system. */
+export const systemsPart = 'systems';
+
 /** Members that cannot be read now keep their last known values, unless the system is found at another URI. */
 function withLastKnown(now: BmcObservation, before: BmcObservation | undefined): BmcObservation {
   const missing = (now.missing ?? []).toSorted((a, b) => byUri(a.path, b.path));
@@ -55,7 +58,7 @@ export async function refreshBmc(
         missing.push(missingMember(part, unreadable));
     const [manager, systems] = await Promise.all([
       findManager(bmc, managerUuid, { signal, onUnreadable: collectMissing('managers') }),
-      readSystems(bmc, { signal, onUnreadable: collectMissing('systems') }),
+      readSystems(bmc, { signal, onUnreadable: collectMissing(systemsPart) }),
       verifyUnread(bmc, { signal }),
     ]);
     const observation = withLastKnown({ at, manager, systems, missing }, observed.observation);

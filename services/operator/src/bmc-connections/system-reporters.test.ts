@@ -25,3 +25,18 @@ test('earlier reports of a BMC and reports of a deleted BMC do not count', () =>
   reporters.forget('left');
   assert.deepEqual([reporters.of('a1'), reporters.of('b2')], [[], ['right']]);
 });
+
+test('a BMC that derived the UUID as the alternative one reports the system at its URI only', () => {
+  const reporters = new SystemReporters();
+  const withNode = (uuid: string, alternativeUuid: string): BmcObservation => ({
+    ...observation(),
+    // Only these fields matter.
+    systems: [{ uri: '/1', uuid, alternativeUuid } as BmcObservation['systems'][number]],
+  });
+  reporters.record('left', withNode('serial', 'place-1'));
+  reporters.record('right', withNode('place-1', 'serial'));
+  for (const uuid of ['serial', 'Place-1']) assert.deepEqual(reporters.of(uuid, '/1'), ['left', 'right']);
+  assert.deepEqual([reporters.of('serial', '/2'), reporters.of('serial')], [['left'], ['left']]);
+  reporters.forget('right');
+  assert.deepEqual(reporters.of('serial', '/1'), ['left']);
+});

@@ -32,14 +32,23 @@ export const onlyTo = ({ object }: ServerReconcile) => ({ expectedUuid: object.s
  */
 export const abortWith = ({ signal }: ServerReconcile) => ({ signal });
 
-/** A Server that was created by hand may lack its URI. It is found by UUID and written to the spec. */
+/**
+ * A Server that was created by hand may lack its URI. It is found by UUID and written to the spec. Systems with the same serial
+ * number have the same derived UUID without their URIs: nothing is done while several could be the machine.
+ */
 export async function systemUriOf(reconcile: ServerReconcile): Promise<string> {
   const { systemURI, systemUUID } = reconcile.object.spec;
   if (systemURI !== undefined && systemURI !== '') return systemURI;
-  const systems = await withBmc(reconcile, (bmc) => readSystems(bmc, abortWith(reconcile)));
-  const found =
-    systems.find(({ uuid }) => uuid === systemUUID.toLowerCase()) ??
-    systems.find((system) => hasUuid(system, systemUUID));
+  let unreadable = 0;
+  const onUnreadable = () => void (unreadable += 1);
+  const systems = await withBmc(reconcile, (bmc) => readSystems(bmc, { ...abortWith(reconcile), onUnreadable }));
+  const exact = systems.find(({ uuid }) => uuid === systemUUID.toLowerCase());
+  const [alternative, ...others] = systems.filter((system) => hasUuid(system, systemUUID));
+  const found = exact ?? alternative;
+  if (found !== undefined && exact === undefined && others.length + unreadable > 0)
+    throw new StaleDecision(
+      `several systems of BMC ${reconcile.facts.bmcName} may have UUID ${systemUUID}; set spec.systemURI`,
+    );
   if (found === undefined)
     throw new StaleDecision(
       `BMC ${reconcile.facts.bmcName} reports no system with UUID ${systemUUID}; it reports ${systems.map(({ uuid }) => uuid ?? 'one without').join(', ') || 'none'}`,

@@ -32,8 +32,8 @@ async function observe({ object, facts, context, signal }: BmcReconcile): Promis
 
 /** Other BMCs that report a system of this one: their conditions change, too. */
 function conflictingBmcs({ systems }: BmcObservation, self: string, { bmcConnections }: OperatorContext): Set<string> {
-  const systemReporters = systems.flatMap(({ uuid }) =>
-    uuid === undefined ? [] : bmcConnections.systemReporters(uuid),
+  const systemReporters = systems.flatMap(({ uuid, uri }) =>
+    uuid === undefined ? [] : bmcConnections.systemReporters(uuid, uri),
   );
   return new Set(systemReporters.filter((name) => name !== self));
 }

@@ -47,7 +47,9 @@ export const bmcController = phaseController({
       kind: Server,
       // Also BMCs that report the same system and wait until another Server of it is deleted.
       mapToKeys: ({ spec }: Server, { bmcConnections }: OperatorContext) =>
-        [spec.bmcRef?.name ?? '', ...bmcConnections.systemReporters(spec.systemUUID)].filter((name) => name !== ''),
+        [spec.bmcRef?.name ?? '', ...bmcConnections.systemReporters(spec.systemUUID, spec.systemURI)].filter(
+          (name) => name !== '',
+        ),
       predicate: isAboutIdentity,
     },
   ],

@@ -16,6 +16,7 @@ import { type RejectedSystem, summaryOf } from './rejected-systems.ts';
 import type { Reconcile } from '@metal/kube/controller/definition.ts';
 import type { ObservedBmc } from '../../../bmc-connections/observed-bmc.ts';
 import { isRejection } from '../../../bmc-connections/observed-bmc.ts';
+import { systemsPart } from '../../../bmc-connections/refresh-bmc.ts';
 import { planSystems, type SystemsPlan } from './systems.ts';
 
 /** During a reset `status.state` is Pending, as in v0.7.0. */
@@ -138,11 +139,12 @@ function systemsPlanOf(bmc: BMC, { observation }: Readonly<ObservedBmc>, context
   return planSystems({
     bmc,
     systems: observation?.systems ?? [],
+    unreadable: observation?.missing?.find(({ part }) => part === systemsPart)?.path,
     mostSystems: config.maxSystemsPerBmc,
     serversByUuid: (uuid) => caches.servers.by('uuid', uuid),
     ownServers: caches.servers.by('bmc', bmc.metadata.name),
     isNameTaken: (name) => caches.servers.get(name) !== undefined,
-    systemReporters: (uuid) => bmcConnections.systemReporters(uuid),
+    systemReporters: (uuid, uri) => bmcConnections.systemReporters(uuid, uri),
     isOldest: (names) => names.every((name) => isOlder(bmc, caches.bmcs.get(name))),
   });
 }

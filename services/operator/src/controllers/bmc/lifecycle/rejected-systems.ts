@@ -2,7 +2,12 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { SystemSummary } from '@metal/redfish/resources/systems.ts';
 
 export interface RejectedSystem {
-  readonly reason: 'SystemWithoutUUID' | 'DuplicateSystemUUID' | 'SystemIdentityChanged' | 'TooManySystems';
+  readonly reason:
+    | 'SystemWithoutUUID'
+    | 'DuplicateSystemUUID'
+    | 'SystemIdentityChanged'
+    | 'ResourcesUnreadable'
+    | 'TooManySystems';
   readonly message: string;
 }
 
@@ -20,6 +25,12 @@ export const tooMany = (count: number, most: number): RejectedSystem => ({
 export const withoutUuid = (uri: string): RejectedSystem => ({
   reason: 'SystemWithoutUUID',
   message: `${uri} reports neither UUID nor serial number; set one of them in its firmware`,
+});
+
+/** Whether the serial number is shared decides about the UUID, and an unreadable system may have the same one. */
+export const listIncomplete = ({ uri }: SystemSummary, unreadable: string): RejectedSystem => ({
+  reason: 'ResourcesUnreadable',
+  message: `${uri} reports no UUID and gets its Server once ${unreadable} can be read: both may have one serial number`,
 });
 
 export function identityChanged({ uri, uuidDerivedFrom }: SystemSummary, uuid: string, before: Server): RejectedSystem {
@@ -46,22 +57,23 @@ export interface Duplicate {
 const claimOf = ({ uri, uuidDerivedFrom }: SystemSummary, uuid: string): string =>
   uuidDerivedFrom === undefined
     ? `${uri} has UUID ${uuid}`
-    : `${uri} reports no UUID and has ${uuid}, derived from ${uuidDerivedFrom}`;
+    : `${uri} has UUID ${uuid}, derived from ${uuidDerivedFrom}`;
 
 export function duplicate(
   system: SystemSummary,
   uuid: string,
   { others, known, isCreatedHere }: Duplicate,
 ): RejectedSystem {
-  const without = isCreatedHere ? 'this BMC is older and gets its Server' : 'no Server is made for it';
+  const without = isCreatedHere ? 'this older BMC gets its Server' : 'no Server is made for it';
   const holder = known === undefined ? without : `Server ${known.metadata.name} keeps it`;
   const [other, ...more] = others;
   const systemReporters =
     other === undefined
       ? 'a Server of another BMC'
       : `BMC ${other}${more.length > 0 ? ` and ${more.length} more` : ''}`;
+  const correction = system.uuidDerivedFrom === undefined ? 'correct the firmware, or ' : '';
   return {
     reason: 'DuplicateSystemUUID',
-    message: `${claimOf(system, uuid)}, and so has ${systemReporters}; ${holder}; correct the firmware, or delete the surplus BMC`,
+    message: `${claimOf(system, uuid)}, and so has ${systemReporters}; ${holder}; ${correction}delete the surplus BMC`,
   };
 }

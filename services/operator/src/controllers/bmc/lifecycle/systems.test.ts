@@ -36,11 +36,12 @@ const server = (name: string, uuid: string, uri: string, bmcName = 'bmc'): Serve
 const plan = (
   systems: SystemSummary[],
   servers: Server[] = [],
-  { systemReporters = ['bmc'], isOldest = false, mostSystems = 64 } = {},
+  { systemReporters = ['bmc'], isOldest = false, mostSystems = 64, unreadable = '' } = {},
 ) =>
   planSystems({
     bmc,
     systems,
+    unreadable: unreadable === '' ? undefined : unreadable,
     mostSystems,
     isOldest: (others) => others.length === 0 || isOldest,
     serversByUuid: (uuid) => servers.filter(({ spec }) => spec.systemUUID === uuid),
@@ -180,7 +181,7 @@ test('the older of two BMC objects that report one system creates its Server and
     create.map(({ systemUUID }) => systemUUID),
     ['a'],
   );
-  assert.match(rejected[0]?.message ?? '', /so has BMC other; this BMC is older and gets its Server/);
+  assert.match(rejected[0]?.message ?? '', /so has BMC other; this older BMC gets its Server/);
 });
 
 test('a BMC finds its own Server among several with the UUID, in any letter case', () => {
@@ -234,6 +235,7 @@ test('a plan is linear in 16,000 systems and Servers', () => {
   const { create } = planSystems({
     bmc,
     systems: [...many(count), ...many(count).map(({ uri, uuid }) => system(`/new${uri}`, `new-${uuid}`))].map(counted),
+    unreadable: undefined,
     mostSystems: 3 * count,
     serversByUuid: (uuid) => [known.get(uuid)].filter((each) => each !== undefined),
     ownServers: [...known.values()],
@@ -261,8 +263,10 @@ test('a Server of a system that is no machine stays, and the system does not cou
   assert.deepEqual([create, update.map((moved) => moved.systemURI), noMachines], [[], ['/2'], []]);
 });
 
+/** Reports no UUID. */
+const node = (uri: string, uuid: string, alternativeUuid: string) => ({ ...system(uri, uuid), alternativeUuid });
+
 test('a Server keeps its derived UUID when another system with the same serial number appears or is gone', () => {
-  const node = (uri: string, uuid: string, alternativeUuid: string) => ({ ...system(uri, uuid), alternativeUuid });
   const before = [server('bmc-system-0', 'serial', '/1')];
   const { create, rejected } = plan([node('/1', 'place-1', 'serial'), node('/2', 'place-2', 'serial')], before);
   assert.deepEqual(
@@ -276,10 +280,43 @@ test('a Server keeps its derived UUID when another system with the same serial n
 });
 
 test('the message about a duplicate UUID that was derived says so and of what', () => {
-  const derived = { ...system('/1', 'a'), uuidDerivedFrom: 'manufacturer and serial number' } as const;
-  const { rejected } = plan([derived], [], { systemReporters: ['bmc', 'other'] });
-  assert.match(
-    rejected[0]?.message ?? '',
-    /^\/1 reports no UUID and has a, derived from manufacturer and serial number,/,
+  const source = 'manufacturer, serial number and system URI';
+  const derived = { ...system('/1', 'a'), uuidDerivedFrom: source } as const;
+  const { rejected } = plan([derived], [], { systemReporters: ['bmc', 'other', 'third'], isOldest: true });
+  const message = rejected[0]?.message ?? '';
+  assert.match(message, new RegExp(`^/1 has UUID a, derived from ${source}, and so has BMC other and 1 more;`));
+  assert.match(message, /; delete the surplus BMC$/, 'the firmware reports no UUID that could be corrected');
+  assert.ok(message.length <= 160, `${message.length} characters`);
+});
+
+test('a machine that has a Server of another BMC under its alternative UUID gets no second one', () => {
+  const other = server('other-system-0', 'serial', '/1', 'other');
+  const { create, rejected } = plan([node('/1', 'place-1', 'serial'), node('/2', 'place-2', 'serial')], [other]);
+  assert.deepEqual(
+    create.map(({ systemUUID }) => systemUUID),
+    ['place-2'],
   );
+  assert.match(rejected[0]?.message ?? '', /^\/1 .* Server other-system-0 keeps it/);
+});
+
+test('a machine with a UUID derived from its serial number waits for its Server until every system can be read', () => {
+  const systems = [node('/1', 'place-1', 'serial'), node('/2', 'place-2', 'serial'), system('/3', 'c')];
+  const existing = [server('bmc-system-0', 'place-2', '/2')];
+  const { create, update, rejected } = plan(systems, existing, { unreadable: '/4' });
+  assert.deepEqual([create.map(({ systemUUID }) => systemUUID), update], [['c'], []]);
+  assert.deepEqual(rejected, [
+    {
+      reason: 'ResourcesUnreadable',
+      message: '/1 reports no UUID and gets its Server once /4 can be read: both may have one serial number',
+    },
+  ]);
+  assert.deepEqual(
+    plan(systems, existing).create.map(({ systemUUID }) => systemUUID),
+    ['place-1', 'c'],
+  );
+});
+
+test('a Server with a UUID derived from a serial number records the alternative one', () => {
+  const [created] = plan([node('/1', 'serial', 'place-1')]).create;
+  assert.equal(created?.annotations['metal.ironcore.dev/alternative-uuid'], 'place-1');
 });

@@ -1,11 +1,12 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import { identityDerivedAnnotation } from '@metal/api/wire/contract.ts';
+import { alternativeUuidAnnotation, identityDerivedAnnotation } from '@metal/api/wire/contract.ts';
 import type { SystemSummary } from '@metal/redfish/resources/systems.ts';
 import { labelChanges, labelNoteChange, labelNoteOf } from './labels.ts';
 import {
   duplicate,
   identityChanged,
+  listIncomplete,
   type RejectedSystem,
   tooMany,
   duplicateWithinBmc,
@@ -39,14 +40,16 @@ export interface SystemsPlan {
 export interface SystemsPlanInput {
   readonly bmc: BMC;
   readonly systems: readonly SystemSummary[];
+  /** Path of a system that the BMC lists and that could not be read. */
+  readonly unreadable: string | undefined;
   /** A BMC that reports more systems gets no new Server. */
   readonly mostSystems: number;
   readonly serversByUuid: (lowerCaseUuid: string) => readonly Server[];
   /** Servers of this BMC. */
   readonly ownServers: readonly Server[];
   readonly isNameTaken: (name: string) => boolean;
-  /** Names of all BMCs that report the UUID. */
-  readonly systemReporters: (lowerCaseUuid: string) => readonly string[];
+  /** Names of all BMCs that report the UUID, or have it as the alternative one of the system at the URI. */
+  readonly systemReporters: (lowerCaseUuid: string, uri: string) => readonly string[];
   /** This BMC object is older than all of these. */
   readonly isOldest: (bmcNames: readonly string[]) => boolean;
 }
@@ -109,17 +112,17 @@ class Planner {
     const uuid = system.uuid?.toLowerCase();
     const before = this.#ownByUri.get(system.uri)?.spec.systemUUID.toLowerCase();
     const keepsAlternative = before !== undefined && before === system.alternativeUuid;
-    return { ...system, uuid: keepsAlternative ? before : uuid };
+    return keepsAlternative ? { ...system, uuid: before, alternativeUuid: uuid } : { ...system, uuid };
   }
 
   #place(system: SystemSummary, uuid: string): void {
-    const { bmc, systemReporters, serversByUuid, isOldest } = this.#input;
+    const { bmc, systemReporters, isOldest } = this.#input;
     const [first, second] = this.#urisByUuid.get(uuid) ?? [];
     const otherUri = first === system.uri ? second : first;
     // It is unknown which of the two the Server represents: nothing is changed.
     if (otherUri !== undefined) return void this.#rejected.push(duplicateWithinBmc(system, uuid, otherUri));
-    const others = systemReporters(uuid).filter((name) => name !== bmc.metadata.name);
-    const servers = serversByUuid(uuid);
+    const others = systemReporters(uuid, system.uri).filter((name) => name !== bmc.metadata.name);
+    const servers = this.#serversOf(system, uuid);
     const own = servers.find(({ spec }) => spec.bmcRef?.name === bmc.metadata.name);
     const known = own ?? servers[0];
     const isCreatedHere = known === undefined && isOldest(others);
@@ -127,6 +130,13 @@ class Planner {
       this.#rejected.push(duplicate(system, uuid, { others, known, isCreatedHere }));
     if (isCreatedHere) this.#createUnlessChanged(system, uuid);
     if (own !== undefined) this.#updateIfMoved(own, system);
+  }
+
+  /** Another BMC may have created the Server under the alternative UUID. */
+  #serversOf({ uri, alternativeUuid }: SystemSummary, uuid: string): readonly Server[] {
+    const { serversByUuid } = this.#input;
+    const alternatives = alternativeUuid === undefined ? [] : serversByUuid(alternativeUuid);
+    return [...serversByUuid(uuid), ...alternatives.filter(({ spec }) => spec.systemURI === uri)];
   }
 
   /**
@@ -142,6 +152,9 @@ class Planner {
       return;
     }
     if (this.#isTooMany) return;
+    const { unreadable } = this.#input;
+    if (system.alternativeUuid !== undefined && unreadable !== undefined)
+      return void this.#rejected.push(listIncomplete(system, unreadable));
     const annotations = annotationsOf(system, this.#input.bmc);
     this.#create.push({ name: this.#freeName(), systemUUID, systemURI: system.uri, annotations });
   }
@@ -165,9 +178,10 @@ class Planner {
   }
 }
 
-function annotationsOf({ uuidDerivedFrom }: SystemSummary, bmc: BMC): Record<string, string> {
+function annotationsOf({ uuidDerivedFrom, alternativeUuid }: SystemSummary, bmc: BMC): Record<string, string> {
   return {
     ...labelNoteOf(bmc),
     ...(uuidDerivedFrom === undefined ? {} : { [identityDerivedAnnotation]: uuidDerivedFrom }),
+    ...(alternativeUuid === undefined ? {} : { [alternativeUuidAnnotation]: alternativeUuid }),
   };
 }

@@ -1,4 +1,3 @@
-import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { type ErasureReport, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
@@ -6,15 +5,14 @@ import {
   cleanupAttemptAnnotation,
   cleanupNeedAnnotation,
   cleanupPreparedAnnotation,
-  uncleanSystemAnnotation,
   waiveCleanupAnnotation,
 } from '@metal/api/wire/contract.ts';
-import type { Cache } from '@metal/kube/cache/store.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import { isAdmitted } from '../../../cleanup/cleanup-queue.ts';
 import { type QueueFacts, queueFacts } from '../../../cleanup/queue-position.ts';
 import type { OperatorContext } from '../../context.ts';
 import { type BootFacts, bootFactsOf, isProbeBootOf } from '../boot/configuration-facts.ts';
+import { isMarkedAtBmc } from './bmc-mark.ts';
 import { inventoryOf, type SharedDisk, sharedDiskIn } from './disks.ts';
 import { type AttemptResult, erasesNothing, recordOf, evaluateReport } from './erasure-report.ts';
 import { type CleanupPolicy, needsBoot, policyOf } from './policy.ts';
@@ -81,7 +79,7 @@ export function cleanupFacts(server: Server, input: FactsInput): CleanupFacts {
   const policy = policyOf(server, context);
   const attempt = attemptFacts(server, policy, input);
   const isCertified = attempt.report?.state === 'Succeeded' && attempt.record?.status?.certificate !== undefined;
-  const marksEarlierServer = isMarkedAtBmc(server, context.caches.bmcs);
+  const marksEarlierServer = isMarkedAtBmc(server, memory, context.caches.bmcs);
   return {
     policy,
     // An Available server was cleaned up, or the policy requests nothing.
@@ -163,12 +161,6 @@ function isNeeded(server: Server): boolean {
   if (status?.cleanup?.neededSince !== undefined || lostStatusUnclean(server)) return true;
   const state = status?.state === 'Maintenance' ? status.stateBeforeMaintenance : status?.state;
   return withClaim.includes(state) || state === 'Cleanup';
-}
-
-function isMarkedAtBmc({ spec }: Server, bmcs: Cache<BMC>): boolean {
-  const mark = uncleanSystemAnnotation(spec.systemUUID);
-  const bmc = spec.bmcRef && bmcs.get(spec.bmcRef.name);
-  return mark !== undefined && bmc?.metadata.annotations?.[mark] !== undefined;
 }
 
 /** Prepared for this need and this attempt; and it erases disks, if the policy requests that. */

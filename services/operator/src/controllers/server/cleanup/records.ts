@@ -1,10 +1,11 @@
 import { signedJson } from '@metal/api/signed-json.ts';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { bootlessName, ErasureReport, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
-import { uncleanSystemAnnotation, waiveCleanupAnnotation } from '@metal/api/wire/contract.ts';
+import { waiveCleanupAnnotation } from '@metal/api/wire/contract.ts';
 import { isNotFound, KubeError } from '@metal/kube/errors.ts';
 import { StaleDecision } from '../../../errors.ts';
-import { patchGuarded, type ServerReconcile } from '../machine.ts';
+import { memoryOf, patchGuarded, type ServerReconcile } from '../machine.ts';
+import { bmcMarksOf } from './bmc-mark.ts';
 import { certificateOf, foundOf } from './certificate.ts';
 import { signingKeyIn } from './signing-key.ts';
 
@@ -18,13 +19,14 @@ export async function recordCleanup(reconcile: ServerReconcile): Promise<void> {
 }
 
 /** Keeps the mark of a deleted Server at its BMC object: discovery may create another Server of the machine at once. */
-export async function writeBmcMark({ object, facts, context }: ServerReconcile): Promise<boolean> {
-  const mark = uncleanSystemAnnotation(object.spec.systemUUID);
+export async function writeBmcMark(reconcile: ServerReconcile): Promise<boolean> {
+  const { object, facts, context } = reconcile;
+  const marks = bmcMarksOf(object, memoryOf(reconcile)).own;
   const bmc = object.spec.bmcRef && context.caches.bmcs.get(object.spec.bmcRef.name);
-  if (!facts.cleanup.needed || mark === undefined || bmc === undefined) return false;
+  if (!facts.cleanup.needed || marks.length === 0 || bmc === undefined) return false;
   const since = object.status?.cleanup?.neededSince ?? new Date(context.clock.now()).toISOString();
   try {
-    await context.client.mergePatch(BMC, bmc.metadata, { metadata: { annotations: { [mark]: since } } });
+    await context.client.mergePatch(BMC, bmc.metadata, { metadata: { annotations: annotationsOf(marks, since) } });
     return true;
   } catch (error) {
     if (isNotFound(error)) return false;
@@ -33,13 +35,17 @@ export async function writeBmcMark({ object, facts, context }: ServerReconcile):
 }
 
 /** The server is in Cleanup, so its own status has the mark. */
-export async function removeBmcMark({ object, context }: ServerReconcile): Promise<void> {
-  const mark = uncleanSystemAnnotation(object.spec.systemUUID);
+export async function removeBmcMark(reconcile: ServerReconcile): Promise<void> {
+  const { object, context } = reconcile;
+  const marks = bmcMarksOf(object, memoryOf(reconcile)).all;
   const name = object.spec.bmcRef?.name;
-  if (object.status?.cleanup?.neededSince === undefined || mark === undefined || name === undefined)
+  if (object.status?.cleanup?.neededSince === undefined || marks.length === 0 || name === undefined)
     throw new StaleDecision('its own mark is not written');
-  await context.client.mergePatch(BMC, { name }, { metadata: { annotations: { [mark]: null } } });
+  await context.client.mergePatch(BMC, { name }, { metadata: { annotations: annotationsOf(marks, null) } });
 }
+
+const annotationsOf = (marks: readonly string[], value: string | null): Record<string, string | null> =>
+  Object.fromEntries(marks.map((mark) => [mark, value]));
 
 /**
  * One guarded write adds the results and the signed certificate to the record of the attempt, so that the certificate
