@@ -301,15 +301,18 @@ test('a server and its claim restored from a backup with other UIDs stay bound, 
   await claim.isGone();
   await testenv.server(node).isGone();
 
-  // What a backup restores: specs without status.
+  // What a backup restores: specs without status, and the mark of an earlier reprovisioning.
+  const annotations = { 'metal.ironcore.dev/reprovision-requested': '2020-01-01T00:00:00.000Z' };
   const restored = await testenv.client.create(ServerClaim, {
-    metadata: { name: claim.name, namespace: 'default' },
+    metadata: { name: claim.name, namespace: 'default', annotations },
     spec: held.spec,
   });
   await testenv.client.create(Server, { metadata: { name: server.metadata.name }, spec });
   const back = await testenv.server(node).reaches('Reserved');
   assert.equal(back.spec.serverClaimRef?.uid, restored.metadata.uid);
   await claim.reaches('Bound');
+  await claim.hasReason('BootNotTraced');
+  await claim.watched.hasCondition('Ready', 'True');
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On'], 'nothing was done to the machine');
 });
 

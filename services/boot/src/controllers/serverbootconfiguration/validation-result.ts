@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { isPrepared } from '@metal/api/wire/prepared-boot.ts';
 import type { Condition } from '@metal/kube/kinds/kind.ts';
 import type { BootPlan } from '../../images/boot-plan.ts';
 import type { BootError } from '../../errors.ts';
@@ -54,10 +55,6 @@ export const preparedBy = ({ method, methods, script, image: { name, digest } }:
   ...(script === undefined ? {} : { script }),
 });
 
-/** Another replica has the image, or an earlier process had it: the state stays Ready during the pull. */
-const isReadyForIt = ({ spec, status }: ServerBootConfiguration): boolean =>
-  status?.state === 'Ready' && (status.boot?.image ?? spec.image) === spec.image;
-
 /** The current generation was rejected. The state stays Error during another validation. */
 const isRejected = ({ metadata, status }: ServerBootConfiguration): boolean =>
   status?.state === 'Error' &&
@@ -66,8 +63,11 @@ const isRejected = ({ metadata, status }: ServerBootConfiguration): boolean =>
       validationTypes.includes(type) && is === 'False' && observedGeneration === metadata.generation,
   );
 
-/** It has a result, which Pending would hide. */
-export const isValidated = (boot: ServerBootConfiguration): boolean => isReadyForIt(boot) || isRejected(boot);
+/**
+ * It has a result, which Pending would hide. Another replica has the image, or an earlier process had it: the state stays Ready
+ * during the pull.
+ */
+export const isValidated = (boot: ServerBootConfiguration): boolean => isPrepared(boot) || isRejected(boot);
 
 /** A boot service wrote Pending, and not the operator. */
 export const isBeingPulled = ({ status }: ServerBootConfiguration): boolean =>

@@ -2,6 +2,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { reprovisionAnnotation } from '@metal/api/wire/contract.ts';
+import { isReprovisionPending } from '@metal/api/wire/reprovision.ts';
 
 const progressTypes = ['IPXEScriptFetched', 'IgnitionDataFetched', 'BootStateReceived'];
 
@@ -29,8 +30,18 @@ export function isAllFetched(boot: ServerBootConfiguration): boolean {
 export const isTraced = ({ status }: ServerBootConfiguration): boolean => status?.boot !== undefined;
 
 /** It was requested to boot the image again, and the machine was not powered off for that yet. */
-export const isReprovisionPending = ({ status }: Server, boot: ServerBootConfiguration | undefined): boolean =>
-  (boot?.metadata.annotations?.[reprovisionAnnotation] ?? '') > (status?.servedReprovision ?? '');
+export const isToBootAgain = (server: Server, boot: ServerBootConfiguration | undefined): boolean =>
+  isReprovisionPending(server, boot?.metadata.annotations?.[reprovisionAnnotation]);
+
+/** The server refers to the boot configuration of the claim, which has the name of the claim. */
+export function isAdopted({ spec }: Server, { name, namespace }: ServerClaim['metadata']): boolean {
+  const ref = spec.bootConfigurationRef;
+  return ref?.name === name && ref.namespace === namespace;
+}
+
+/** The boot is prepared, and the machine was not observed to start for it. */
+export const isStartAwaited = ({ status }: Server, boot: ServerBootConfiguration | undefined): boolean =>
+  boot !== undefined && status?.pendingBootUID === boot.metadata.uid;
 
 /** The Server controller recorded that the machine booted for this claim. */
 export const isProvisioned = ({ status }: Server, { metadata }: ServerClaim): boolean =>
@@ -46,8 +57,6 @@ export function isUnstarted(claim: ServerClaim, server: Server, boot: ServerBoot
   if (spec.serverClaimRef?.uid !== claim.metadata.uid || isProvisioned(server, claim) || isAnyFetched(boot))
     return false;
   if (status?.powerState !== 'Off') return false;
-  const { name, namespace } = spec.bootConfigurationRef ?? {};
-  const isAdopted = name === boot.metadata.name && namespace === boot.metadata.namespace;
-  if (isAdopted && status.pendingBootUID !== boot.metadata.uid) return false;
+  if (isAdopted(server, boot.metadata) && !isStartAwaited(server, boot)) return false;
   return boot.status?.state !== 'Ready' || (spec.power !== 'On' && claim.spec.power !== 'On');
 }

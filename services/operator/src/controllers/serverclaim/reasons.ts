@@ -29,7 +29,7 @@ export const claimReasons = {
   },
   BMCNotReady: {
     meaning:
-      'The BMC of the server that the claim holds or names cannot be used; the reason in brackets is that of the BMC.',
+      'The BMC of the server that the claim holds or names cannot be used. For a held server, the message has the reason of the BMC in brackets.',
     remedy:
       'An administrator looks at the BMC; the claim goes on by itself. If the BMC of a deleted claim is lost for good, delete the Server.',
     weight: 'needsPerson',
@@ -38,8 +38,10 @@ export const claimReasons = {
     command: 'kubectl describe serverclaim -n {namespace} {name}',
   },
   ServerNotReady: {
-    meaning: 'The server that the claim holds or names is not ready; the reason in brackets is that of the server.',
-    remedy: 'If this stays, an administrator looks at the condition Ready of the Server.',
+    meaning:
+      'The server that the claim holds or names is not ready. For a held server, the message has the reason of the server in brackets.',
+    remedy:
+      'If this stays, an administrator looks at the condition Ready of the Server. If the machine of a deleted claim is lost for good, delete the Server.',
     weight: 'waiting',
     actor: 'operator',
     pointsTo: 'Server',
@@ -132,7 +134,8 @@ export const claimReasons = {
     command: 'kubectl describe serverclaim -n {namespace} {name}',
   },
   BootNotTraced: {
-    meaning: 'An external boot operator prepared the boot and records no steps; whether it booted is not known.',
+    meaning:
+      'No boot steps are recorded: an external boot operator prepared the boot, or the machine ran before an upgrade or a restore. Whether it booted is not known.',
     remedy: 'Nothing; the claim is Ready without that.',
     weight: 'ok',
     actor: 'operator',
@@ -170,7 +173,7 @@ export const claimReasons = {
     ...goesOn,
   },
   ChangePending: {
-    meaning: 'Image or ignition changed after the server was bound; the machine keeps what it booted.',
+    meaning: 'Image or ignition changed when the boot may have begun; the machine keeps what it booted.',
     remedy:
       'Annotate the claim with metal.ironcore.dev/operation=reprovision to power the machine off and boot the changed image.',
     weight: 'waiting',

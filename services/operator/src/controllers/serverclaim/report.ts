@@ -9,7 +9,7 @@ import type { ClaimFacts, ClaimPhase } from './facts.ts';
 const changePending = {
   reason: 'ChangePending',
   message:
-    'image or ignition changed after the boot was started; annotate metal.ironcore.dev/operation=reprovision to boot the change',
+    'image or ignition changed when the boot may have begun; annotate metal.ironcore.dev/operation=reprovision to boot the change',
 };
 
 export function reportClaim(claim: ServerClaim, facts: ClaimFacts, outcome: Outcome<ClaimPhase>): StatusReport {

@@ -9,17 +9,32 @@ export interface Blocker {
   readonly message: string;
 }
 
+export interface ServerBlocker extends Blocker {
+  /** The message without what ends the wait, for a text that has another ending. */
+  readonly cause: string;
+}
+
+const blockedBy = (reason: ClaimReason, cause: string, ending: string): ServerBlocker => ({
+  reason,
+  cause,
+  message: `${cause}; ${ending}`,
+});
+
 /** Steps on the way: the boot configuration, the power state or the trace of the boot explain them better. */
 const explainedElsewhere = [
   'NotYetSeen',
   'LookBeforeChange',
   'Claimed',
+  'ClaimNotSeen',
   'ClaimRecognised',
   'ClaimBoots',
   'ClaimStartsFromOff',
   'ClaimWantsOn',
   'ClaimWantsOff',
   'PowerRecorded',
+  'PowerDrifted',
+  'PowerChangeUnderWay',
+  'PowerNotYetConfirmed',
   'Reprovisioning',
   'BootConfigurationFailed',
   'WaitingForBootConfiguration',
@@ -29,37 +44,34 @@ const explainedElsewhere = [
 ];
 
 /** Why a Server does not do what its claim asks: the cause, named by the reason of the Server or of its BMC. */
-export function serverBlockerOf(server: Server, bmc: BMC | undefined): Blocker | undefined {
+export function serverBlockerOf(server: Server, bmc: BMC | undefined): ServerBlocker | undefined {
   const { state = 'Initial', failure } = server.status ?? {};
   const { name } = server.metadata;
   const failed = conditionsOf(server).filter(({ status }) => status !== 'True');
   const ready = failed.find(({ type }) => type === 'Ready');
   const reachable = failed.find(({ type }) => type === 'BMCReachable');
   if (state === 'Parked')
-    return { reason: 'ServerParked', message: `server ${name} is parked; it goes on when it is unparked` };
+    return blockedBy('ServerParked', `server ${name} is parked`, 'it goes on when it is unparked');
   if (state === 'Maintenance')
-    return { reason: 'ServerInMaintenance', message: `server ${name} is in maintenance; it goes on after that` };
+    return blockedBy('ServerInMaintenance', `server ${name} is in maintenance`, 'it goes on after that');
   if (reachable !== undefined) return bmcBlocker(name, bmc, reachable.reason);
-  if (state === 'Error')
-    return {
-      reason: 'ServerFailed',
-      message: `server ${name} failed (${failure?.reason ?? 'Error'}); its administrator has to repair it`,
-    };
+  if (state === 'Error') {
+    const cause = `server ${name} failed (${failure?.reason ?? 'Error'})`;
+    return blockedBy('ServerFailed', cause, 'its administrator has to repair it');
+  }
   if (ready === undefined || explainedElsewhere.includes(ready.reason)) return undefined;
   if (ready.reason === 'SafeStop')
-    return {
-      reason: 'SafeStop',
-      message: `server ${name} lost power and boot policy safeStop keeps it off; set spec.power to Off and then to On`,
-    };
-  return {
-    reason: 'ServerNotReady',
-    message: `server ${name} is not ready (${ready.reason}); if this stays, its administrator has to look at it`,
-  };
+    return blockedBy(
+      'SafeStop',
+      `server ${name} lost power and boot policy safeStop keeps it off`,
+      'set spec.power to Off and then to On',
+    );
+  const cause = `server ${name} is not ready (${ready.reason})`;
+  return blockedBy('ServerNotReady', cause, 'if this stays, its administrator has to look at it');
 }
 
-function bmcBlocker(name: string, bmc: BMC | undefined, otherwise: string): Blocker {
+function bmcBlocker(name: string, bmc: BMC | undefined, otherwise: string): ServerBlocker {
   const ready = bmc && conditionsOf(bmc).find(({ type, status }) => type === 'Ready' && status !== 'True');
-  const cause = ready?.reason ?? otherwise;
-  const message = `the BMC of server ${name} cannot be used (${cause}); it goes on when that is repaired`;
-  return { reason: 'BMCNotReady', message };
+  const cause = `the BMC of server ${name} cannot be used (${ready?.reason ?? otherwise})`;
+  return blockedBy('BMCNotReady', cause, 'it goes on when that is repaired');
 }

@@ -4,6 +4,7 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { reprovisionAnnotation } from '@metal/api/wire/contract.ts';
 import type { Condition } from '@metal/kube/kinds/kind.ts';
 import { isUnstarted } from './boot-trace.ts';
 import { bootProblemReasons } from './boot-problem-reasons.ts';
@@ -17,7 +18,8 @@ const condition = (type: string, status: Condition['status'], reason: string, me
   message,
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
-const claimWith = (spec: Partial<ServerClaim['spec']> = {}, conditions: Condition[] = []): ServerClaim => ({
+const notBooted = [condition('Booted', 'False', 'WaitingForBoot')];
+const claimWith = (spec: Partial<ServerClaim['spec']> = {}, conditions = notBooted): ServerClaim => ({
   apiVersion,
   kind: 'ServerClaim',
   metadata: { name: 'one', namespace: 'team', uid: 'claim-1' },
@@ -69,7 +71,24 @@ const bmc: BMC = {
 type Line = [title: string, expected: string, claim: ServerClaim, server: Server, boot?: ServerBootConfiguration];
 const on = claimWith();
 const off = claimWith({ power: 'Off' });
+const unset = claimWith({ power: '' });
 const seenOn = [condition('Booted', 'True', 'Booted')];
+/** Nothing was reported about its boot, as after an upgrade or a restore. */
+const fresh: ServerClaim = { ...claimWith(), status: {} };
+const ranBefore = claimWith({}, [condition('Booted', 'Unknown', 'BootNotTraced')]);
+const unobserved = serverWith({ powerState: undefined });
+const untraced = bootWith({ boot: undefined });
+const fetching = bootWith(withSteps('script'));
+const overdue = [condition('BootOverdue', 'True', 'ScriptOverdue')];
+const bootAgain: ServerBootConfiguration = {
+  ...bootWith(),
+  metadata: {
+    name: 'one',
+    namespace: 'team',
+    uid: 'boot-1',
+    annotations: { [reprovisionAnnotation]: '2026-02-01T00:00:00.000Z' },
+  },
+};
 
 /** Reason of the blocker, conditions BootConfigurationReady and Booted. */
 const lines: Line[] = [
@@ -200,15 +219,55 @@ const lines: Line[] = [
     serverWith({ provisionedClaimUID: 'claim-1' }),
     bootWith(failed('ImageMissing: x')),
   ],
-  ['whose boot leaves no trace', 'ready True Unknown', on, serverWith(), bootWith({ boot: undefined })],
-  [
-    'whose boot is overdue',
-    'BootOverdue True False',
-    on,
-    serverWith(),
-    bootWith({ conditions: [condition('BootOverdue', 'True', 'ScriptOverdue')] }),
-  ],
+  ['whose boot leaves no trace', 'ready True Unknown', on, serverWith(), untraced],
+  ['whose boot is overdue', 'BootOverdue True False', on, serverWith(), bootWith({ conditions: overdue })],
   ['to be off, never started', 'ready True False', off, serverWith({ powerState: 'Off' }), bootWith()],
+  ['with power "", of a machine that is off', 'ready True False', unset, serverWith({ powerState: 'Off' }), bootWith()],
+  ['whose boot without a trace was ended', 'ready True Unknown', off, serverWith({ powerState: 'Off' }), untraced],
+  [
+    'to be off, whose boot without a trace awaits its start',
+    'ready True False',
+    off,
+    serverWith({ powerState: 'Off', pendingBootUID: 'boot-1' }),
+    untraced,
+  ],
+  [
+    'whose image was corrected after it was prepared',
+    'WaitingForBootService Unknown False',
+    on,
+    serverWith({ powerState: 'Off' }),
+    bootWith({}, { serverRef: { name: 's1' }, image: 'corrected' }),
+  ],
+  ['of a machine that ran before the upgrade', 'ready True Unknown', fresh, serverWith(), bootWith()],
+  ['of a machine that was not observed yet', 'WaitingForPower True Unknown', fresh, unobserved, bootWith()],
+  ['whose boot is to be remade after a restore', 'ImageToBoot Unknown Unknown', fresh, serverWith()],
+  ['that ran before, as was reported', 'ready True Unknown', ranBefore, serverWith(), bootWith()],
+  ['that ran before and is overdue', 'ready True Unknown', ranBefore, serverWith(), bootWith({ conditions: overdue })],
+  ['that ran before and fetches its boot', 'WaitingForBoot True False', ranBefore, serverWith(), fetching],
+  [
+    'that ran before and is to be started',
+    'WaitingForBoot True False',
+    ranBefore,
+    serverWith({ pendingBootUID: 'boot-1' }),
+    bootWith(),
+  ],
+  ['that ran before and is to boot again', 'WaitingForBoot True False', ranBefore, serverWith(), bootAgain],
+  [
+    'of a machine that runs for something else',
+    'WaitingForBoot True False',
+    fresh,
+    serverWith({}, { bootConfigurationRef: undefined }),
+    bootWith(),
+  ],
+  ...['PowerDrifted', 'PowerChangeUnderWay', 'PowerNotYetConfirmed', 'ClaimNotSeen'].map(
+    (reason): Line => [
+      `whose server waits with ${reason}`,
+      'WaitingForPower True False',
+      on,
+      serverWith({ powerState: 'Off', conditions: notReady(reason) }),
+      bootWith(),
+    ],
+  ),
 ];
 
 for (const [title, expected, claim, server, boot] of lines) {

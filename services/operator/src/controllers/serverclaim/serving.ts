@@ -3,10 +3,19 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { bootOverdue } from '@metal/api/wire/contract.ts';
+import { isPrepared } from '@metal/api/wire/prepared-boot.ts';
 import { conditionsOf } from '../ready-condition.ts';
 import { bootProblemReasons, isBootProblem } from './boot-problem-reasons.ts';
-import { isAllFetched, isAnyFetched, isProvisioned, isReprovisionPending, isTraced } from './boot-trace.ts';
-import { type Blocker, serverBlockerOf } from './server-blocker.ts';
+import {
+  isAdopted,
+  isAllFetched,
+  isAnyFetched,
+  isProvisioned,
+  isStartAwaited,
+  isToBootAgain,
+  isTraced,
+} from './boot-trace.ts';
+import { type Blocker, type ServerBlocker, serverBlockerOf } from './server-blocker.ts';
 
 /** The contents of a condition. */
 export interface Finding extends Blocker {
@@ -20,7 +29,7 @@ export interface Serving {
   /** Condition Booted. */
   readonly booted: Finding;
   /** The server cannot be worked on, or fails; also during the release of the server. */
-  readonly serverBlocker: Blocker | undefined;
+  readonly serverBlocker: ServerBlocker | undefined;
   /** The first of all; undefined if the machine is as the claim asks. */
   readonly blocker: Blocker | undefined;
 }
@@ -48,7 +57,7 @@ function preparedOf(boot: ServerBootConfiguration | undefined): Finding {
       message: 'the boot configuration of the claim is being created',
     };
   const about = `boot configuration ${boot.metadata.name}`;
-  if (boot.status?.state === 'Ready') return { status: 'True', reason: 'Prepared', message: `${about} is prepared` };
+  if (isPrepared(boot)) return { status: 'True', reason: 'Prepared', message: `${about} is prepared` };
   if (boot.status?.state === 'Error') {
     const reason = problemOf(boot);
     return { status: 'False', reason, message: `${about}: ${textOf(reason)}` };
@@ -75,9 +84,16 @@ function textOf(reason: keyof typeof bootProblemReasons): string {
     .join('; ');
 }
 
+const bootNotTraced: Finding = {
+  status: 'Unknown',
+  reason: 'BootNotTraced',
+  message: 'no boot steps are recorded, so whether the machine booted is not known',
+};
+
 function bootedOf({ claim, server, boot }: ServingInput): Finding {
   if (hasBooted({ claim, server, boot }))
     return { status: 'True', reason: 'Booted', message: 'the machine fetched its boot data and was seen on' };
+  if (mayHaveRun({ claim, server, boot })) return bootNotTraced;
   const overdue = boot && conditionsOf(boot).find(({ type, status }) => type === bootOverdue && status === 'True');
   if (overdue !== undefined)
     return {
@@ -85,10 +101,10 @@ function bootedOf({ claim, server, boot }: ServingInput): Finding {
       reason: 'BootOverdue',
       message: `the boot stopped at a step (${overdue.reason}); look at the console of server ${server.metadata.name}`,
     };
+  const isUntraced = boot !== undefined && isPrepared(boot) && !isTraced(boot) && !isToBootAgain(server, boot);
+  if (isUntraced && (claim.spec.power === 'On' || !isStartAwaited(server, boot))) return bootNotTraced;
   if (claim.spec.power !== 'On')
     return { status: 'False', reason: 'NotStarted', message: 'the machine was not started for this claim yet' };
-  if (boot?.status?.state === 'Ready' && !isTraced(boot) && !isReprovisionPending(server, boot))
-    return { status: 'Unknown', reason: 'BootNotTraced', message: 'the boot operator records no boot steps' };
   return { status: 'False', reason: 'WaitingForBoot', message: waitingForBoot(server, boot) };
 }
 
@@ -102,12 +118,23 @@ const waitingForBoot = (server: Server, boot: ServerBootConfiguration | undefine
  * fetched while the machine is off, somebody else did it. A reported boot stays one after the machine is powered off.
  */
 function hasBooted({ claim, server, boot }: Omit<ServingInput, 'bmc'>): boolean {
-  if (isReprovisionPending(server, boot)) return false;
+  if (isToBootAgain(server, boot)) return false;
   if (isProvisioned(server, claim)) return true;
   if (boot === undefined || !isAllFetched(boot)) return false;
   const wasReported = conditionsOf(claim).some(({ type, status }) => type === 'Booted' && status === 'True');
-  const { powerState, pendingBootUID } = server.status ?? {};
-  return wasReported || (powerState === 'On' && pendingBootUID !== boot.metadata.uid);
+  return wasReported || (server.status?.powerState === 'On' && !isStartAwaited(server, boot));
+}
+
+/**
+ * The machine may have run for this claim before boots were traced, or before a backup was restored. It was reported as such, or
+ * nothing was reported yet and it is not known to be off. A machine that starts for the claim was off when it was bound.
+ */
+function mayHaveRun({ claim, server, boot }: Omit<ServingInput, 'bmc'>): boolean {
+  if (isToBootAgain(server, boot) || isStartAwaited(server, boot)) return false;
+  if (boot !== undefined && isAnyFetched(boot)) return false;
+  const reported = conditionsOf(claim).find(({ type }) => type === 'Booted');
+  if (reported !== undefined) return reported.status === 'Unknown';
+  return isAdopted(server, claim.metadata) && server.status?.powerState !== 'Off';
 }
 
 function blockerOf(
@@ -124,9 +151,11 @@ function blockerOf(
 
 function powerBlockerOf({ spec }: ServerClaim, server: Server): Blocker | undefined {
   const { powerState = 'unknown' } = server.status ?? {};
-  if (powerState === spec.power) return undefined;
+  // The API also accepts an empty power, which the Server controller treats as Off.
+  const wanted = spec.power === 'On' ? 'On' : 'Off';
+  if (powerState === wanted) return undefined;
   const ready = conditionsOf(server).find(({ type, status }) => type === 'Ready' && status === 'False');
   const waits = ready === undefined ? '' : ` (${ready.reason})`;
-  const message = `power of server ${server.metadata.name} is ${powerState}, and the claim asks for ${spec.power}${waits}`;
+  const message = `power of server ${server.metadata.name} is ${powerState}, and the claim asks for ${wanted}${waits}`;
   return { reason: 'WaitingForPower', message };
 }

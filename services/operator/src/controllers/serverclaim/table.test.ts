@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ClaimFacts, ClaimPhase } from './facts.ts';
+import { serverBlockerOf } from './server-blocker.ts';
 import type { Serving } from './serving.ts';
 import { claimTable, decideDeletion } from './table.ts';
 
@@ -31,13 +32,13 @@ const waiting: ClaimFacts = {
   explainedForMs: minutes(3),
 };
 const bound: Partial<ClaimFacts> = { boundServer: server('Reserved'), recorded: true, boot: 'present' };
-const parked = { reason: 'ServerParked', message: 'server rack1-system-0 is parked' } as const;
-const bmcAway = {
-  reason: 'BMCNotReady',
-  message: 'the BMC of server rack1-system-0 cannot be used (Unreachable)',
-} as const;
+const blockedAs = (type: string, reason: string, state = 'Reserved') => {
+  const conditions = [{ type, status: 'False' as const, reason, message: '', lastTransitionTime: '' }];
+  return serverBlockerOf({ ...server(state), status: { state, conditions } }, undefined);
+};
+const parked = blockedAs('Ready', 'Parked', 'Parked');
 /** Its server is not as the claim asks. */
-const servingWith = (blocker: Serving['blocker'], serverBlocker = blocker): Serving => ({
+const servingWith = (blocker: Serving['blocker'], serverBlocker?: Serving['serverBlocker']): Serving => ({
   prepared: { status: 'True', reason: 'Prepared', message: 'prepared' },
   booted: { status: 'False', reason: 'WaitingForBoot', message: 'nothing fetched' },
   blocker,
@@ -156,13 +157,26 @@ test('a claim without a matching server is explained again after the given inter
   assert.equal(decision.kind === 'wait' && decision.delayMs, minutes(40));
 });
 
-test('a deleted claim whose BMC cannot be used names the way out', () => {
-  const decision = decideDeletion({ ...waiting, ...bound, boot: 'absent', serving: servingWith(bmcAway) });
-  assert.match(
-    String(Reflect.get(decision, 'message')),
-    /Unreachable.* delete Server rack1-system-0 to release the claim$/,
-  );
-});
+for (const [type, reason] of [
+  ['BMCReachable', 'AuthenticationFailed'],
+  ['Ready', 'BMCNotReady'],
+] as const) {
+  const blocker = blockedAs(type, reason);
+  const facts = { ...waiting, ...bound, boot: 'absent', serving: servingWith(blocker, blocker) } as const;
+  const messageOf = (decision: object) => String(Reflect.get(decision, 'message'));
+
+  test(`a deleted claim whose server has ${type} ${reason} names the one way out, in a short message`, () => {
+    const message = messageOf(decideDeletion(facts));
+    assert.match(message, /\(\w+\); if it is lost for good, delete Server rack1-system-0 to release the claim$/);
+    assert.ok(message.length <= 160, message);
+  });
+
+  test(`a claim that waits for a reservation names ${type} ${reason} in a short message`, () => {
+    const message = messageOf(claimTable.Unbound.decide({ ...facts, boundServer: server('Discovery') }));
+    assert.match(message, /the claim waits for Reserved: .*\(\w+\)$/);
+    assert.ok(message.length <= 160, message);
+  });
+}
 
 test('steps of every bring-up are reported after a minute, and what needs a person sooner', () => {
   const delayOf = (reason: 'WaitingForBoot' | 'ServerParked') => {

@@ -68,7 +68,7 @@ function completeBinding(
 }
 
 const blockerSuffix = ({ serving }: ClaimFacts): string =>
-  serving?.serverBlocker === undefined ? '' : `: ${serving.serverBlocker.message}`;
+  serving?.serverBlocker === undefined ? '' : `: ${serving.serverBlocker.cause}`;
 
 /** Steps of every bring-up are reported once, after this time; what needs a person is reported sooner. */
 const progressReasons: readonly ClaimReason[] = [
@@ -115,8 +115,8 @@ function releaseMessage(
   { metadata: { name }, status }: NonNullable<ClaimFacts['boundServer']>,
 ): string {
   const blocker = serving?.serverBlocker;
-  if (blocker?.reason === 'BMCNotReady')
-    return `${blocker.message}; if it is lost for good, delete Server ${name} to release the claim`;
+  if (blocker?.reason === 'BMCNotReady' || blocker?.reason === 'ServerNotReady')
+    return `${blocker.cause}; if it is lost for good, delete Server ${name} to release the claim`;
   if (blocker !== undefined) return `${blocker.message}; then it is powered off and taken back`;
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   const waits = ready?.status === 'False' ? ` (${ready.reason})` : '';

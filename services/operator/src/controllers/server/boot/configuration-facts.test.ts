@@ -36,6 +36,11 @@ const rows: [about: string, status: Status, explanation: RegExp][] = [
     /^ServerBootConfiguration \S+ cannot be booted \(LayerMissing\); its condition Ready has the cause$/,
   ],
   ['that is prepared', { state: 'Ready' }, /^nothing was fetched/],
+  [
+    'whose image was corrected after it was prepared',
+    { state: 'Ready', boot: { image: 'before' } },
+    /^the boot service has not prepared it yet$/,
+  ],
   ['whose boot has begun', { state: 'Ready', conditions: [delivered] }, /^last evidence: IPXEScriptFetched$/],
   [
     'whose boot is overdue',

@@ -8,6 +8,7 @@ import {
   reprovisionAnnotation,
 } from '@metal/api/wire/contract.ts';
 import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
+import { isPrepared } from '@metal/api/wire/prepared-boot.ts';
 import { keyOf } from '@metal/kube/kinds/kind.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 
@@ -22,7 +23,7 @@ export interface BootFacts {
   /** The boot data were fetched although the machine was not started since they were prepared: what, and by which address. */
   readonly fetchedWhileOff: string | undefined;
   readonly explanation: string;
-  /** The reprovision request that it was made for; empty if there was none. Later requests compare greater. */
+  /** The reprovision request that it was made for, as a time; empty if there was none. */
   readonly request: string;
   /** Number of the discovery attempt it was prepared for; 0 for claims. */
   readonly attempt: number;
@@ -70,8 +71,10 @@ export function isProbeBootOf(boot: ServerBootConfiguration, server: Server): bo
   return owned && isInternalBoot(boot) && boot.metadata.deletionTimestamp === undefined;
 }
 
-const stateOf = ({ status }: ServerBootConfiguration): BootFacts['state'] =>
-  status?.state === 'Ready' || status?.state === 'Error' ? status.state : 'Pending';
+function stateOf(boot: ServerBootConfiguration): BootFacts['state'] {
+  if (boot.status?.state === 'Error') return 'Error';
+  return isPrepared(boot) ? 'Ready' : 'Pending';
+}
 
 type Condition = NonNullable<NonNullable<ServerBootConfiguration['status']>['conditions']>[number];
 const messageOf = (

@@ -2,6 +2,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { reprovisionAnnotation } from '@metal/api/wire/contract.ts';
+import { isReprovisionPending } from '@metal/api/wire/reprovision.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import type { OperatorCaches } from '../../../caches.ts';
 import { awaitsStart, type BootFacts, bootFactsOf } from '../boot/configuration-facts.ts';
@@ -147,16 +148,15 @@ function boundClaimFacts(
 /** The machine is off to boot a changed image. Boot data that were fetched before belong to the earlier boot. */
 export const reprovisionStarts = (
   { metadata }: ServerBootConfiguration,
-  { status }: Server,
+  server: Server,
   { state }: ObservedSystem,
 ): boolean =>
-  (metadata.annotations?.[reprovisionAnnotation] ?? '') > (status?.servedReprovision ?? '') &&
-  state?.value.powerState === 'Off';
+  isReprovisionPending(server, metadata.annotations?.[reprovisionAnnotation]) && state?.value.powerState === 'Off';
 
 /** A boot configuration that was deleted and created again is no request to reprovision: its machine runs on. */
-function provisioningRecord({ status }: Server, { metadata }: ServerClaim, boot: BootFacts | undefined) {
-  const reprovision = boot !== undefined && boot.request > (status?.servedReprovision ?? '');
-  const hasBooted = status?.provisionedClaimUID === metadata.uid || (boot?.bootSeen ?? false);
+function provisioningRecord(server: Server, { metadata }: ServerClaim, boot: BootFacts | undefined) {
+  const reprovision = isReprovisionPending(server, boot?.request);
+  const hasBooted = server.status?.provisionedClaimUID === metadata.uid || (boot?.bootSeen ?? false);
   return { provisioned: !reprovision && hasBooted, reprovision };
 }
 
