@@ -46,8 +46,8 @@ export const claimTable: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimRe
     const lost =
       claim.evictedFrom === undefined
         ? 'the server is no longer held by this claim; delete the claim, or'
-        : `server ${claim.evictedFrom} was taken from this claim and is kept for review; delete the claim, or clear spec.serverClaimRef of that server and`;
-    const retry = 'annotate metal.ironcore.dev/operation=retry to have it bound again';
+        : `server ${claim.evictedFrom} was taken away and is kept for review; delete the claim, or`;
+    const retry = 'annotate metal.ironcore.dev/operation=retry to bind it again';
     return wait(resyncMs, 'ServerLost', `${lost} ${retry}`);
   }),
 };
