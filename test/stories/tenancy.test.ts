@@ -166,7 +166,7 @@ test('a server with policy Retain is kept for review after an eviction, until it
   assert.deepEqual(kept.spec.serverClaimRef, { namespace: 'default', name: claim.name, uid: claim.uid, evicted: true });
   assert.equal(kept.spec.bootConfigurationRef, undefined);
   assert.equal(node.power, 'Off');
-  await claim.watched.hasMessage(new RegExp(`server ${name} was taken away and is kept for review`));
+  await claim.watched.hasMessage(new RegExp(`server ${name} was taken from this claim and is kept for review`));
   assert.equal(claim.watched.condition('Evicting')?.status, 'False');
 
   // Neither removing the taint nor a retry of the claim binds the server to anyone.

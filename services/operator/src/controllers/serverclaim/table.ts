@@ -43,12 +43,11 @@ export const claimTable: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimRe
     if (claim.operation === 'retry')
       // The boot status is about the machine as it was: it may have been cleaned, or held by another claim, since.
       return ownsBoot(claim) ? act('deleteBootConfiguration', 'RetryRequested') : go('Unbound', 'RetryRequested');
-    const lost =
+    const message =
       claim.evictedFrom === undefined
-        ? 'the server is no longer held by this claim; delete the claim, or'
-        : `server ${claim.evictedFrom} was taken away and is kept for review; delete the claim, or`;
-    const retry = 'annotate metal.ironcore.dev/operation=retry to bind it again';
-    return wait(resyncMs, 'ServerLost', `${lost} ${retry}`);
+        ? 'the server is no longer held by this claim; delete the claim, or annotate metal.ironcore.dev/operation=retry to have it bound again'
+        : `server ${claim.evictedFrom} was taken from this claim and is kept for review; delete the claim, or clear the server's spec.serverClaimRef and annotate operation=retry`;
+    return wait(resyncMs, 'ServerLost', message);
   }),
 };
 
