@@ -77,6 +77,45 @@ test('an operator that starts while its CRDs are being deleted releases their ob
   while ((await readiness()).status !== 200) continue; // Each list is requested again within two seconds.
 });
 
+test('with outdated kinds an operator serves machines but acts on nothing, until the kinds are those of its version', async () => {
+  await using cluster = await startCluster();
+  await using testenv = await startTestenv({
+    cluster,
+    operator: 'none',
+    speed: 1,
+    fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
+  });
+  const current = await testenv.client.get(CustomResourceDefinition, { name: 'servers.metal.ironcore.dev' });
+  const isOld = (key: string) => key !== 'stateSince';
+  const text = JSON.stringify(current.spec, (key, value: unknown) => (isOld(key) ? value : undefined));
+  const { name } = current.metadata;
+  await testenv.client.mergePatch(CustomResourceDefinition, { name }, { spec: JSON.parse(text) as object });
+  const health = await freePort();
+  const held = Promise.withResolvers<string>();
+  const running = testenv.startOperatorProcess([`--health-probe-bind-address=127.0.0.1:${health}`], (line) => {
+    if (line.includes('controllers wait for other CRDs')) held.resolve(line);
+  });
+  const readiness = async () => {
+    const response = await fetch(`http://127.0.0.1:${health}/readyz`);
+    return { status: response.status, text: await response.text() };
+  };
+  assert.match(await held.promise, /"level":"warn".*without status\.stateSince.*apply deploy\/crds/);
+  const { status, text: reason } = await readiness();
+  assert.equal(status, 503);
+  assert.match(
+    reason,
+    /^CRDs servers\.metal\.ironcore\.dev \(without status\.stateSince\) are older than this version/,
+  );
+
+  await testenv.client.mergePatch(CustomResourceDefinition, { name }, { spec: current.spec });
+  await running;
+  const [node] = await testenv.addNodes({ generic: 1 });
+  assert.ok(node);
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  assert.equal((await readiness()).status, 200);
+});
+
 test('kubectl deletes the kinds within seconds while the operator runs, and machines stay on', async () => {
   await using cluster = await startCluster();
   await using testenv = await startTestenv({

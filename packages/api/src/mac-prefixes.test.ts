@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readMacPrefixes } from './mac-prefixes.ts';
 
-function database(text: string) {
+function database(text: string, warn?: (text: string) => void) {
   const directory = mkdtempSync(join(tmpdir(), 'mac-prefixes-'));
   try {
     const path = join(directory, 'prefixes.yaml');
     writeFileSync(path, text);
-    return readMacPrefixes(path);
+    return readMacPrefixes(path, warn);
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -47,7 +47,7 @@ test('an error names the entry and the field', () => {
   );
   assert.throws(
     () => database(`macPrefixes:\n${entry('AA').replace('443', 'many')}`),
-    /macPrefixes\[0\]\.port: expected a number, found "many"$/,
+    /macPrefixes\[0\]\.port: expected a number, found a text$/,
   );
   assert.throws(
     () => readMacPrefixes('/nonexistent/prefixes.yaml'),
@@ -62,19 +62,26 @@ test('an error names the entry and the field', () => {
   );
 });
 
-test('an unknown key is an error that suggests the right one, and a missing key one that names it', () => {
-  const rows: [string, RegExp][] = [
-    [
-      entry('AA', '    protocolSchem: https\n'),
-      /macPrefixes\[0\]\.protocolSchem: unknown key; did you mean protocolScheme\?$/,
-    ],
-    [
-      entry('AA').replace('defaultCredentials', 'defaultCredential'),
-      /macPrefixes\[0\]\.defaultCredential: unknown key; did you mean defaultCredentials\?$/,
-    ],
-    [entry('AA').replace('    type: bmc\n', ''), /macPrefixes\[0\]\.type: expected a text, found nothing$/],
-  ];
-  for (const [text, message] of rows) assert.throws(() => database(`macPrefixes:\n${text}`), message);
+test('unknown keys are one warning that suggests the right ones, and anchors merge, as in v0.7.0', () => {
+  const warnings: string[] = [];
+  const prefixes = database(
+    'x-default: &default {protocol: Redfish, port: 443, type: bmc}\n' +
+      'macPrefixes:\n  - {<<: *default, macPrefix: AA, name: site, manufactorer: x}\n',
+    (text) => warnings.push(text),
+  );
+  assert.deepEqual([prefixes.find('AA:00:00:00:00:00')?.port, prefixes.count], [443, 1]);
+  assert.equal(warnings.length, 1);
+  assert.match(
+    warnings[0] ?? '',
+    /^--mac-prefixes-file: \S+: x-default: unknown key; .*; macPrefixes\[0\]\.name: unknown key; .*; macPrefixes\[0\]\.manufactorer: unknown key; did you mean manufacturer\?$/,
+  );
+});
+
+test('a missing key is an error that names it, and the unknown key beside it', () => {
+  assert.throws(
+    () => database(`macPrefixes:\n${entry('AA').replace('    type:', '    typ:')}`),
+    /macPrefixes\[0\]\.typ: unknown key; did you mean type\?; macPrefixes\[0\]\.type: expected a text, found nothing$/,
+  );
 });
 
 test('no file is an empty database', () => {

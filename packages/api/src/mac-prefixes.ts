@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { readYamlFile, validateFile } from './common/file-content.ts';
+import { readYamlFile, validateFile, type Warn } from './common/file-content.ts';
 
-const consoles: Record<string, 'IPMI' | 'SSH' | 'SSHLenovo'> = { ipmi: 'IPMI', ssh: 'SSH', sshlenovo: 'SSHLenovo' };
+const consoles = { ipmi: 'IPMI', ssh: 'SSH', sshlenovo: 'SSHLenovo' } as const;
 
-const entry = z.strictObject({
+const entry = z.object({
   macPrefix: z
     .string()
     .transform(hexDigitsOf)
@@ -15,19 +15,19 @@ const entry = z.strictObject({
   protocolScheme: z.enum(['', 'http', 'https']).optional(),
   port: z.coerce.number().int().min(1).max(65_535),
   type: z.string(),
-  defaultCredentials: z.array(z.strictObject({ username: z.string(), password: z.string() })).nullish(),
+  defaultCredentials: z.array(z.object({ username: z.string(), password: z.string() })).nullish(),
   console: z
-    .strictObject({
-      type: z.string().transform((name, context) => {
-        const known = consoles[name.toLowerCase()];
-        if (known === undefined) context.addIssue(`"${name}" is none of IPMI, SSH, SSHLenovo`);
-        return known ?? 'SSH';
-      }),
+    .object({
+      type: z
+        .string()
+        .toLowerCase()
+        .pipe(z.enum(['ipmi', 'ssh', 'sshlenovo']))
+        .transform((name) => consoles[name]),
       port: z.coerce.number().int().min(1).max(65_535),
     })
     .nullish(),
 });
-const database = z.strictObject({ macPrefixes: z.array(entry).nullish() });
+const database = z.object({ macPrefixes: z.array(entry).nullish() });
 
 export type MacPrefix = z.output<typeof entry>;
 
@@ -50,14 +50,15 @@ export function macPrefixesOf(entries: readonly MacPrefix[]): MacPrefixes {
 }
 
 /**
- * Reads the database file named by `--mac-prefixes-file`; no file means an empty database.
+ * Reads the database file named by `--mac-prefixes-file`; no file means an empty database. Unknown keys are one warning.
  * @throws ConfigError with the path, and the key, the expectation and the finding of each error
  */
-export function readMacPrefixes(path: string | undefined): MacPrefixes {
+export function readMacPrefixes(path: string | undefined, warn: Warn = () => undefined): MacPrefixes {
   if (path === undefined) return macPrefixesOf([]);
   const source = { flag: 'mac-prefixes-file', path };
   // Every scalar stays a string, so that an unquoted prefix such as 001122 or 1e5 keeps its digits.
-  const { macPrefixes } = validateFile(source, database, readYamlFile(source, { schema: 'failsafe' }));
+  const content = readYamlFile(source, { schema: 'failsafe' });
+  const { macPrefixes } = validateFile(source, { schema: database, content, warn });
   return macPrefixesOf(macPrefixes ?? []);
 }
 

@@ -150,5 +150,14 @@ export class KubeError extends OperatorError {
   }
 }
 
+/**
+ * For `get(…).catch(undefinedIfAbsent)`: undefined when the object is absent. Where its kind is missing nothing is known of objects.
+ * @throws the error, unless it is NotFound of an object
+ */
+export function undefinedIfAbsent(error: unknown): undefined {
+  if (error instanceof KubeError && error.code === 'NotFound' && !error.isKindMissing) return undefined;
+  throw error;
+}
+
 export const isNotFound = (error: unknown): boolean => error instanceof KubeError && error.code === 'NotFound';
 export const isConflict = (error: unknown): boolean => error instanceof KubeError && error.code === 'Conflict';

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import { startCaches } from './caches.ts';
+import type { KindProblem } from '@metal/kube/client/installed-kinds.ts';
+import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { pino } from 'pino';
+import { startCaches, untilKindsAllowControllers } from './caches.ts';
 
 const serverOf = (deletionTimestamp?: string): Server => ({
   apiVersion: 'metal.ironcore.dev/v1alpha1',
@@ -16,6 +19,7 @@ function starting(servers: Server[]) {
   let checked = Promise.withResolvers<void>();
   const state = { isTolerant: false, isUninstalling: false, hasStarted: false };
   const stack = new AsyncDisposableStack();
+  const clock = fakeClock();
   const tolerateMissing = () => {
     state.isTolerant = true;
     lists.resolve();
@@ -33,6 +37,7 @@ function starting(servers: Server[]) {
     cacheSet: { start: () => lists.promise, tolerateMissing },
     kindMonitor,
     servers: { all: () => servers },
+    clock,
     stop: new AbortController(),
     stack,
   }).then(() => (state.hasStarted = true));
@@ -43,7 +48,7 @@ function starting(servers: Server[]) {
     resolve();
     await new Promise(setImmediate);
   };
-  return { state, check, started, complete: lists.resolve, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return { state, check, started, clock, complete: lists.resolve, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 test('a missing kind keeps an operator from starting while Servers may stay', async () => {
@@ -63,4 +68,51 @@ test('while the CRDs are being deleted an operator starts without missing kinds,
   servers[0] = serverOf('2026-01-01T00:00:00Z');
   await env.check(true);
   await env.started;
+});
+
+test('a first check without an answer delays an operator with complete caches for 30 s', async () => {
+  await using env = starting([serverOf()]);
+  env.complete();
+  await new Promise(setImmediate);
+  env.clock.advance(29_999);
+  await new Promise(setImmediate);
+  assert.equal(env.state.hasStarted, false);
+  env.clock.advance(1);
+  await env.started;
+});
+
+test('controllers wait until the kinds allow them, and the log says once what to apply', async () => {
+  const lines: string[] = [];
+  let checked = Promise.withResolvers<void>();
+  const problems: KindProblem[] = [{ name: 'servers.x', problem: 'outdated', missing: ['status.a'] }];
+  const state = { isAllowed: false };
+  const kindMonitor = {
+    problems,
+    get nextCheck() {
+      return checked.promise;
+    },
+    get holdsControllers() {
+      return problems.length > 0;
+    },
+  };
+  const log = pino({}, { write: (line: string) => void lines.push(line) });
+  const allowed = untilKindsAllowControllers({ kindMonitor, log, signal: new AbortController().signal });
+  void allowed.then(() => (state.isAllowed = true));
+  const check = async () => {
+    const { resolve } = checked;
+    checked = Promise.withResolvers();
+    resolve();
+    await new Promise(setImmediate);
+  };
+  await check();
+  await check();
+  assert.equal(state.isAllowed, false);
+  assert.equal(lines.length, 1);
+  assert.match(
+    lines[0] ?? '',
+    /CRDs servers\.x \(without status\.a\) are older .*apply deploy\/crds.*controllers wait/,
+  );
+  problems.length = 0;
+  await check();
+  await allowed;
 });

@@ -4,22 +4,36 @@ import { type MetadataCaches, watchMetadataKinds } from '@metal/metadata/metadat
 import { type OperatorCaches, watchOperatorKinds } from '@metal/operator/caches.ts';
 import type { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { KindProblem } from '@metal/kube/client/installed-kinds.ts';
-import type { KindMonitor } from './kind-monitor.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { seconds } from '@metal/kube/runtime/durations.ts';
+import type { Logger } from 'pino';
+import { describeHold, type KindMonitor } from './kind-monitor.ts';
 import type { MetalOperatorConfig } from './options.ts';
 
 interface CachesToStart {
   readonly cacheSet: Pick<CacheSet, 'start' | 'tolerateMissing'>;
   readonly kindMonitor: Pick<KindMonitor, 'run' | 'nextCheck' | 'isUninstalling'>;
   readonly servers: Pick<OperatorCaches['servers'], 'all'>;
+  readonly clock: Clock;
   readonly stop: AbortController;
   readonly stack: AsyncDisposableStack;
 }
+
+/** A check that the API server does not answer for this long, while it answers all lists, is not waited for. */
+const firstCheckWithinMs = seconds(30);
 
 /**
  * Resolves when the caches are complete. While the CRDs are being deleted, kinds that are gone already have no objects, and
  * it resolves when every Server is being deleted: a machine whose claim or BMC is unknown must not be judged.
  */
-export async function startCaches({ cacheSet, kindMonitor, servers, stop, stack }: CachesToStart): Promise<void> {
+export async function startCaches({
+  cacheSet,
+  kindMonitor,
+  servers,
+  clock,
+  stop,
+  stack,
+}: CachesToStart): Promise<void> {
   const firstCheck = kindMonitor.nextCheck;
   const monitoring = kindMonitor.run(stop.signal);
   stack.defer(() => monitoring);
@@ -31,11 +45,36 @@ export async function startCaches({ cacheSet, kindMonitor, servers, stop, stack 
     checked = kindMonitor.nextCheck;
     if (kindMonitor.isUninstalling) cacheSet.tolerateMissing();
   }
-  await firstCheck;
+  await withinLimit(firstCheck, clock);
   const isKept = () => [...servers.all()].some(({ metadata }) => metadata.deletionTimestamp === undefined);
   while (kindMonitor.isUninstalling && isKept()) {
     await kindMonitor.nextCheck;
     stop.signal.throwIfAborted();
+  }
+}
+
+async function withinLimit(check: Promise<void>, clock: Clock): Promise<void> {
+  const limit = Promise.withResolvers<void>();
+  using _timer = clock.setTimeout(firstCheckWithinMs, limit.resolve);
+  await Promise.race([check, limit.promise]);
+}
+
+interface HeldStart {
+  readonly kindMonitor: Pick<KindMonitor, 'nextCheck' | 'holdsControllers' | 'problems'>;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when the installed kinds allow controllers to act, so that a rolling update leaves one operator acting. */
+export async function untilKindsAllowControllers({ kindMonitor, log, signal }: HeldStart): Promise<void> {
+  let logged: string | undefined;
+  while (kindMonitor.holdsControllers) {
+    const { nextCheck } = kindMonitor;
+    const reason = describeHold(kindMonitor.problems);
+    if (reason !== logged) log.warn({ reason }, 'controllers wait for other CRDs: nothing acts on servers');
+    logged = reason;
+    await nextCheck;
+    signal.throwIfAborted();
   }
 }
 

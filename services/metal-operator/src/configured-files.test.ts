@@ -11,8 +11,9 @@ after(() => rm(directory, { recursive: true }));
 
 const images = 'probe-os: {kernel: k, initrd: i}\n';
 
-async function check(options: Record<string, string>): Promise<void> {
-  await checkConfiguredFiles(
+/** Resolves with the warnings. */
+const check = (options: Record<string, string>): Promise<string[]> =>
+  checkConfiguredFiles(
     readConfig(
       Object.entries({
         'probe-image': 'p',
@@ -23,7 +24,6 @@ async function check(options: Record<string, string>): Promise<void> {
       {},
     ),
   );
-}
 
 async function fileWith(text: string): Promise<string> {
   const path = join(directory, 'file');
@@ -32,8 +32,12 @@ async function fileWith(text: string): Promise<string> {
 }
 
 const files: readonly [option: string, text: string, message: RegExp][] = [
-  ['mac-prefixes-file', 'macPrefix: []', /: macPrefix: unknown key; did you mean macPrefixes\?$/],
-  ['boot-images', 'os: {kernel: k, initrd: i, cmdlin: x}', /: os\.cmdlin: unknown key; did you mean cmdline\?$/],
+  ['mac-prefixes-file', 'macPrefixes: secret', /: macPrefixes: expected a list, found a text$/],
+  [
+    'boot-images',
+    '{kind: Secret, data: {password: secret}}',
+    /: data\.password: unknown key; .*; kind: expected a mapping, found a text; data: must have/,
+  ],
   ['boot-images', 'os: [', / is no YAML at line 1, column \d+ \(\w+\)$/],
   ['registry-credentials-file', '{"auths": "secret"}', /: it is no docker config\.json$/],
   ['bmc-ca-file', 'text', /: the file contains no certificate; expected certificates as PEM/],
@@ -60,6 +64,21 @@ for (const option of ['mac-prefixes-file', 'boot-images', 'registry-credentials-
     await assert.rejects(check({ [option]: '/nonexistent' }), new RegExp(`^ConfigError: --${option}: .*/nonexistent`));
   });
 
+const warned: readonly [option: string, text: string, warning: RegExp][] = [
+  ['mac-prefixes-file', 'macPrefix: []', /: macPrefix: unknown key; did you mean macPrefixes\?$/],
+  [
+    'boot-images',
+    'ghcr.io/example/probe:1: {kernel: k, initrd: i, cmdlin: x}',
+    /:1\.cmdlin: unknown key; did you mean cmdline\?$/,
+  ],
+];
+for (const [option, text, warning] of warned)
+  test(`the text ${JSON.stringify(text)} in the file of --${option} is a warning that names option, file and key`, async () => {
+    const own = (await check({ [option]: await fileWith(text) })).filter((found) => found.startsWith(`--${option}: `));
+    assert.equal(own.length, 1);
+    assert.match(own[0] ?? '', warning);
+  });
+
 const discoveryImages: readonly [image: string, options: Record<string, string>, message?: RegExp][] = [
   ['probe-os', {}],
   [
@@ -75,10 +94,18 @@ const discoveryImages: readonly [image: string, options: Record<string, string>,
   ['http://u:p@192.0.2.1/probe/', {}, /has a user name or password/],
   ['file:///srv/probe/', {}, /is not below a directory that --boot-file-roots names/],
   ['nosuch', { components: 'controllers,registry' }],
+  ['bmc://u:p@192.0.2.1/x', {}, /^--probe-os-image: image "bmc:\/\/…@192/],
 ];
 for (const [image, options, message] of discoveryImages)
-  test(`--probe-os-image=${image} with ${JSON.stringify(options)} is ${message === undefined ? 'accepted' : 'rejected'}`, async () => {
-    const checked = check({ 'boot-images': await fileWith(images), 'probe-os-image': image, ...options });
-    if (message === undefined) await checked;
-    else await assert.rejects(checked, message);
+  test(`--probe-os-image=${image} with ${JSON.stringify(options)} is ${message === undefined ? 'accepted' : 'a warning'}`, async () => {
+    const warnings = await check({ 'boot-images': await fileWith(images), 'probe-os-image': image, ...options });
+    assert.equal(warnings.length, message === undefined ? 0 : 1);
+    assert.match(warnings.join(), message ?? /^$/);
   });
+
+test('an invalid URL of --probe-os-image is an error without its credentials', async () => {
+  await assert.rejects(check({ 'probe-os-image': 'http://u:p@[192.0.2.1/' }), {
+    name: 'ConfigError',
+    message: '--probe-os-image: "http://…@[192.0.2.1/" is no valid URL',
+  });
+});

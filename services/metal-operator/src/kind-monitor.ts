@@ -4,7 +4,9 @@ import { KubeError } from '@metal/kube/errors.ts';
 import type { DefinedKind } from '@metal/kube/kinds/define-kind.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
+import { ScrapedMetric } from '@metal/kube/runtime/scraped-metric.ts';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 
 export interface KindMonitorOptions {
   readonly client: KubeClient;
@@ -26,7 +28,8 @@ export class KindMonitor {
   #problems: readonly KindProblem[] = [];
   #logged: string | undefined;
   #repeatAt = 0;
-  #isForbidden = false;
+  /** Code of the error of the last check, which is logged; undefined after a comparison. */
+  #failedWith: string | undefined;
   #checked = Promise.withResolvers<void>();
 
   constructor(options: KindMonitorOptions) {
@@ -39,11 +42,19 @@ export class KindMonitor {
 
   /** The CRDs are being deleted, that of Servers among them: no Server outlives that. */
   get isUninstalling(): boolean {
-    const isTerminating = ({ problem }: KindProblem) => problem === 'terminating';
     return (
       this.#problems.some(isTerminating) &&
       this.#problems.some(({ name, problem }) => name.startsWith('servers.') && problem !== 'outdated')
     );
+  }
+
+  /**
+   * Controllers must not start: with outdated CRDs they act but cannot record it, and with the CRD of claims all claims go, whose
+   * machines would be powered off and erased.
+   */
+  get holdsControllers(): boolean {
+    if (this.isUninstalling) return false;
+    return this.#problems.some((kind) => kind.problem !== 'terminating' || isLosingClaims(kind));
   }
 
   /** Resolves after the next check that the API server answers, and when the monitor ends. */
@@ -67,22 +78,34 @@ export class KindMonitor {
     this.#checked.resolve();
   }
 
-  /** False when there is no answer yet. Without permission the problems stay unknown. */
+  /** False when there is no answer yet. Where CRDs cannot be read, or do not exist, the problems stay unknown. */
   async #check(signal: AbortSignal): Promise<boolean> {
-    const { client, kinds, log } = this.#options;
+    const { client, kinds } = this.#options;
     try {
       this.#problems = await findKindProblems(client, kinds, { signal, compared: this.#compared });
-      this.#isForbidden = false;
+      this.#failedWith = undefined;
       this.#report();
       return true;
     } catch (error) {
-      // Without a connection the lists fail as well, and that is reported.
-      if (!(error instanceof KubeError) || error.code !== 'Forbidden') return false;
-      if (!this.#isForbidden)
-        log.warn({ error: error.message }, 'CRDs are not compared: apply deploy/rbac of this version');
-      this.#isForbidden = true;
+      if (signal.aborted) return false;
+      this.#reportFailure(error);
+      if (!(error instanceof KubeError) || error.status === undefined) return false;
+      if (error.status === 429 || error.status === 503) return false;
+      if (error.status >= 500) return true;
+      // Nobody knows any more whether they last.
+      this.#problems = [];
+      this.#logged = undefined;
       return true;
     }
+  }
+
+  #reportFailure(error: unknown): void {
+    const code = error instanceof KubeError ? error.code : 'unknown';
+    if (code === this.#failedWith) return;
+    this.#failedWith = code;
+    const message = error instanceof Error ? error.message : String(error);
+    const remedy = code === 'Forbidden' ? 'apply deploy/rbac of this version' : 'retrying';
+    this.#options.log.warn({ code, error: message }, `CRDs are not compared: ${remedy}`);
   }
 
   #report(): void {
@@ -97,11 +120,41 @@ export class KindMonitor {
   }
 }
 
+const isMissing = ({ problem }: KindProblem): boolean => problem === 'missing';
+const isTerminating = ({ problem }: KindProblem): boolean => problem === 'terminating';
+const isLosingClaims = ({ name, problem }: KindProblem): boolean =>
+  problem === 'terminating' && name.startsWith('serverclaims.');
+
+/** Why /readyz is 503: before the start any problem, afterwards only missing CRDs; undefined without. */
+export const describeUnready = (problems: readonly KindProblem[], hasStarted: boolean): string | undefined =>
+  hasStarted ? describeKindProblems(problems.filter(isMissing)) : describeHold(problems);
+
+/** What /readyz adds to `ok` of a process that has started; undefined without. */
+export const describeReadyNote = (problems: readonly KindProblem[]): string | undefined =>
+  describeKindProblems(problems.filter((kind) => !isMissing(kind)));
+
+/** For the log while controllers wait. */
+export function describeHold(problems: readonly KindProblem[]): string | undefined {
+  const reason = describeKindProblems(problems);
+  if (!problems.some(isLosingClaims)) return reason;
+  return `${reason}; claims go with their CRD, so that their machines would be powered off and erased: controllers start when the CRD of Servers is being deleted too, or when deploy/crds is complete again`;
+}
+
 const remedies = {
   missing: 'are not installed: apply deploy/crds of this version',
   terminating: 'are being deleted with all their objects; afterwards apply deploy/crds, or stop the operator',
   outdated: 'are older than this version, so that writes fail: apply deploy/crds of this version',
 } as const;
+
+/** One sample per CRD with a problem. */
+export function exportKindProblems(registry: Registry, monitor: Pick<KindMonitor, 'problems'>): void {
+  void new ScrapedMetric({
+    registry,
+    name: 'metal_crd_problems',
+    help: 'CRDs that are missing, being deleted (terminating), or older than this version (outdated)',
+    read: () => monitor.problems.map(({ name, problem }) => ({ labels: { crd: name, problem }, value: 1 })),
+  });
+}
 
 const maxFields = 3;
 

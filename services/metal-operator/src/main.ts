@@ -21,12 +21,13 @@ async function main(): Promise<void> {
   // Node does this at exit, which a killed process does not reach.
   flushCompileCache();
   const config = readConfig(process.argv.slice(2), process.env);
-  await checkConfiguredFiles(config);
+  const warnings = await checkConfiguredFiles(config);
   const processLog = createLog(config.log);
   const { log } = processLog;
   await using _lastLines = flushOrKill(processLog);
   for (const name of config.withoutEffect)
     log.warn({ option: `--${name}` }, 'accepted, but without effect in this version');
+  for (const reason of warnings) log.warn({ reason }, 'part of the configuration has no effect');
   const stopRequested = new Promise<string>((resolve) => {
     process.once('SIGINT', resolve);
     process.once('SIGTERM', resolve);
@@ -43,7 +44,7 @@ async function main(): Promise<void> {
   await using _endpoints = await startEndpoints(config, metrics, {
     guard: metricsGuardOf(client, systemClock),
     readinessCheck: async () => (isStopping ? 'it is stopping' : (prepared.notReadyReason ?? apiServerCheck(client)())),
-    readinessNote: () => describeOthers(prepared.otherOperators()),
+    readinessNote: () => `${describeKindNote(prepared.kindNote)}${describeOthers(prepared.otherOperators())}`,
     clock: systemClock,
     log,
   });
@@ -56,6 +57,8 @@ async function main(): Promise<void> {
   isStopping = true;
   log.info({ reason }, 'stopping: running reconciles finish first');
 }
+
+const describeKindNote = (note: string | undefined): string => (note === undefined ? '' : `, but ${note}`);
 
 const describeOthers = (others: readonly string[]): string =>
   others.length === 0 ? '' : `, but another operator works on the same objects: ${others.join(', ')}`;

@@ -4,7 +4,6 @@ import { startOperator } from '@metal/operator/operator.ts';
 import { KeyNotifier } from '@metal/kube/runtime/key-notifier.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
-import type { MachineCaches } from '@metal/dhcp/machines.ts';
 import { Registry as MetricsRegistry } from 'prom-client';
 import type { Component, MetalOperatorConfig } from './options.ts';
 import {
@@ -18,8 +17,15 @@ import {
   startRegistryService,
 } from './services.ts';
 import type { Presence } from '@metal/kube/election/presence.ts';
-import { describeKindProblems, KindMonitor } from './kind-monitor.ts';
-import { type Caches, describeUnsynced, kindProblemsOf, startCaches, watchKinds } from './caches.ts';
+import { describeReadyNote, describeUnready, exportKindProblems, KindMonitor } from './kind-monitor.ts';
+import {
+  type Caches,
+  describeUnsynced,
+  kindProblemsOf,
+  startCaches,
+  untilKindsAllowControllers,
+  watchKinds,
+} from './caches.ts';
 import { exportOtherOperators, presenceOf } from './other-operators.ts';
 import { exportFleet, exportTraffic } from './metrics/metrics.ts';
 import { exportShardMetrics } from './metrics/shard-metrics.ts';
@@ -48,6 +54,8 @@ export interface PreparedMetalOperator {
   readonly client: KubeClient;
   /** Why it cannot work yet, as a text; undefined when it has started. */
   readonly notReadyReason: string | undefined;
+  /** CRDs that a process which has started works with, although they are outdated or being deleted; undefined without. */
+  readonly kindNote: string | undefined;
   /** Leases of other operators that work on the same objects. */
   otherOperators(): readonly string[];
   start(): Promise<RunningMetalOperator>;
@@ -68,15 +76,18 @@ export function prepareMetalOperator(options: MetalOperatorOptions): PreparedMet
   const { required } = cacheSet;
   const monitored = kinds.filter(({ plural, group }) => required.includes(`${plural}.${group}`));
   const kindMonitor = new KindMonitor({ client, kinds: monitored, clock, log });
+  exportKindProblems(metrics, kindMonitor);
   let running: RunningMetalOperator | undefined;
+  const problemsNow = () => kindProblemsOf(kindMonitor, cacheSet);
   return {
     metrics,
     client,
     get notReadyReason() {
-      return (
-        describeKindProblems(kindProblemsOf(kindMonitor, cacheSet)) ??
-        (running === undefined ? `it is starting: ${describeUnsynced(cacheSet)}` : undefined)
-      );
+      const reason = describeUnready(problemsNow(), running !== undefined);
+      return reason ?? (running === undefined ? `it is starting: ${describeUnsynced(cacheSet)}` : undefined);
+    },
+    get kindNote() {
+      return describeReadyNote(problemsNow());
     },
     otherOperators: () => running?.otherOperators() ?? [],
     start: async () => {
@@ -109,7 +120,8 @@ async function start(prepared: Prepared): Promise<RunningMetalOperator> {
   const stop = new AbortController();
   stack.defer(() => cacheSet.stop());
   if (caches.operator === undefined) await cacheSet.start(stop.signal);
-  else await startCaches({ cacheSet, kindMonitor, servers: caches.operator.servers, stop, stack });
+  else
+    await startCaches({ cacheSet, kindMonitor, servers: caches.operator.servers, clock: prepared.clock, stop, stack });
 
   const bootTokenKey = bootTokenKeyFrom(client, config.operator.managerNamespace);
   const shared: Shared = { ...prepared, signal: stop.signal, bootTokenKey };
@@ -117,7 +129,7 @@ async function start(prepared: Prepared): Promise<RunningMetalOperator> {
   const others =
     caches.operator === undefined
       ? noOtherServices
-      : await startOtherServices({ ...shared, caches: caches.operator }, { ...caches, cacheSet }, stack);
+      : await startOtherServices({ ...shared, caches: caches.operator }, { ...caches, cacheSet, kindMonitor }, stack);
   const { running, presence, ...urls } = others;
   const stopped =
     running ?? new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }));
@@ -156,7 +168,7 @@ const withPool = <S extends Shared>(pool: 'boot' | 'report', shared: S): S => ({
 
 async function startOtherServices(
   shared: SharedWithCaches,
-  { cacheSet, machines }: { cacheSet: CacheSet; machines: MachineCaches | undefined },
+  { cacheSet, machines, kindMonitor }: Pick<Prepared, 'cacheSet' | 'kindMonitor'> & Pick<Caches, 'machines'>,
   stack: AsyncDisposableStack,
 ): Promise<OtherServices> {
   const { config } = shared;
@@ -167,9 +179,10 @@ async function startOtherServices(
   const boot = await startIfEnabled(config, 'boot', () => startBootService(shared, { registryUrl, cacheSet }, stack));
   if (machines !== undefined)
     await startDhcpService({ ...shared, caches: machines }, boot ?? { url: config.boot.url }, stack);
-  const controllers = await startIfEnabled(config, 'controllers', () =>
-    startControllers(shared, { registryUrl, cacheSet }, stack),
-  );
+  const controllers = await startIfEnabled(config, 'controllers', async () => {
+    await untilKindsAllowControllers({ ...shared, kindMonitor });
+    return startControllers(shared, { registryUrl, cacheSet }, stack);
+  });
   return {
     registryUrl: ownRegistryUrl,
     bootUrl: boot?.url,

@@ -10,13 +10,16 @@ export interface FileSource {
   readonly path: string;
 }
 
-/** The content of a YAML or JSON file. @throws ConfigError with the option, the path and the place of the error; it quotes no text */
+/** Gets a text about what a file has and nothing reads. */
+export type Warn = (text: string) => void;
+
+/** The content of a YAML or JSON file; `<<: *anchor` merges a mapping. @throws ConfigError with the option, the path and the place of the error; it quotes no text */
 export function readYamlFile(
   { flag, path }: FileSource,
   options: ParseOptions & Pick<SchemaOptions, 'schema'> = {},
 ): unknown {
   try {
-    return parse(readFileSync(path, 'utf8'), options) ?? {};
+    return parse(readFileSync(path, 'utf8'), { ...options, merge: true }) ?? {};
   } catch (error) {
     throw new ConfigError(`--${flag}: ${path} ${describeUnreadable(error)}`, error);
   }
@@ -32,31 +35,58 @@ function describeUnreadable(error: unknown): string {
   return code === '' ? 'is no YAML' : `cannot be read${code}; give a readable file, or leave the option out`;
 }
 
-/** @throws ConfigError with the option, the path, and the key, the expectation and the finding of each error */
+/**
+ * Unknown keys are one warning, since v0.7.0 ignored them.
+ * @throws ConfigError with the option, the path, and the key, the expectation and the finding of each error
+ */
 export function validateFile<Schema extends z.ZodType>(
   { flag, path }: FileSource,
-  schema: Schema,
-  content: unknown,
+  { schema, content, warn }: { readonly schema: Schema; readonly content: unknown; readonly warn: Warn },
 ): z.output<Schema> {
   const { data, error } = schema.safeParse(content);
-  if (error === undefined) return data;
-  throw new ConfigError(`--${flag}: ${path}: ${describeIssues(error, schema, content)}`, error);
-}
-
-const maxIssues = 3;
-
-/** `macPrefixes[0].portt: unknown key; did you mean port?`, joined by semicolons. Values below secret keys are not quoted. */
-export function describeIssues({ issues }: z.ZodError, schema: z.ZodType, content: unknown): string {
-  const texts = issues.slice(0, maxIssues).flatMap((issue) => textsOf(issue, schema, content));
-  return [...texts, ...(issues.length > maxIssues ? [`and ${issues.length - maxIssues} more`] : [])].join('; ');
-}
-
-function textsOf(issue: z.core.$ZodIssue, schema: z.ZodType, content: unknown): string[] {
-  if (issue.code === 'unrecognized_keys') {
-    const known = keysAt(schema, issue.path);
-    return issue.keys.map((key) => `${keyText([...issue.path, key])}: unknown key; ${suggestion(key, known)}`);
+  const unknown = joined(describeUnknownKeys(schema, content));
+  if (error !== undefined) {
+    const texts = [unknown, joined(describeIssues(error, content))].filter((text) => text !== '');
+    throw new ConfigError(`--${flag}: ${path}: ${texts.join('; ')}`, error);
   }
-  return [`${keyText(issue.path)}: ${expectation(issue)}${finding(issue, valueAt(content, issue.path))}`];
+  if (unknown !== '') warn(`--${flag}: ${path}: ${unknown}`);
+  return data;
+}
+
+const maxTexts = 3;
+
+const joined = (texts: readonly string[]): string =>
+  [...texts.slice(0, maxTexts), ...(texts.length > maxTexts ? [`and ${texts.length - maxTexts} more`] : [])].join('; ');
+
+/** `hosts[0].port: expected a number, found a text`. Only a text that is none of a list of values is quoted. */
+export function describeIssues({ issues }: z.ZodError, content: unknown): string[] {
+  return issues.map(
+    (issue) => `${keyText(issue.path)}: ${expectation(issue)}${finding(issue, valueAt(content, issue.path))}`,
+  );
+}
+
+/** `macPrefixes[0].portt: unknown key; did you mean port?`. Keys below secret keys are not quoted: they may be the secret. */
+export function describeUnknownKeys(
+  schema: z.core.$ZodType,
+  content: unknown,
+  path: readonly PropertyKey[] = [],
+): string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return describeUnknownKeys(schema.unwrap(), content, path);
+  if (typeof content !== 'object' || content === null) return [];
+  if (schema instanceof z.ZodArray && Array.isArray(content))
+    return content.flatMap((item, index) => describeUnknownKeys(schema.element, item, [...path, index]));
+  const members = Object.entries(content);
+  if (schema instanceof z.ZodRecord)
+    return members.flatMap(([key, value]) => describeUnknownKeys(schema.valueType, value, [...path, key]));
+  if (!(schema instanceof z.ZodObject) || Array.isArray(content)) return [];
+  const known = Object.keys(schema.shape);
+  return members.flatMap(([key, value]) => {
+    const member: unknown = Object.hasOwn(schema.shape, key) ? schema.shape[key] : undefined;
+    if (member instanceof z.ZodType) return describeUnknownKeys(member, value, [...path, key]);
+    if (isSecret(path)) return [`${keyText(path)}: unknown key; expected ${known.join(', ')}`];
+    return [`${keyText([...path, key])}: unknown key; ${suggestion(key, known)}`];
+  });
 }
 
 function suggestion(key: string, known: readonly string[]): string {
@@ -82,23 +112,25 @@ function expectation(issue: z.core.$ZodIssue): string {
 }
 
 function finding({ code, path }: z.core.$ZodIssue, value: unknown): string {
-  if (code !== 'invalid_type' && code !== 'invalid_value') return '';
-  return `, found ${describeValue(
-    value,
-    path.some((part) => /credential|password|auth|token/i.test(String(part))),
-  )}`;
+  if (code === 'invalid_value' && typeof value === 'string' && !isSecret(path))
+    return `, found "${withoutUserInfo(value)}"`;
+  return code === 'invalid_type' || code === 'invalid_value' ? `, found ${describeType(value)}` : '';
 }
 
-function describeValue(value: unknown, isSecret: boolean): string {
+const isSecret = (path: readonly PropertyKey[]): boolean =>
+  path.some((part) => /credential|password|auth|token|secret/i.test(String(part)));
+
+const withoutUserInfo = (text: string): string => text.replaceAll(/\/\/[^/]*@/g, '//…@').slice(0, 60);
+
+function describeType(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return 'a mapping';
-  return isSecret ? 'another value' : JSON.stringify(value).slice(0, 60);
+  return typeTexts[typeof value] ?? 'another value';
 }
 
 function keyText(path: readonly PropertyKey[]): string {
   const text = path.reduce<string>(
-    (before, part) => (typeof part === 'number' ? `${before}[${part}]` : `${before}.${String(part)}`),
+    (before, part) => (typeof part === 'number' ? `${before}[${part}]` : `${before}.${withoutUserInfo(String(part))}`),
     '',
   );
   return text === '' ? 'the file' : text.replace(/^\./, '');
@@ -109,15 +141,3 @@ const valueAt = (content: unknown, path: readonly PropertyKey[]): unknown =>
     (value, part) => (typeof value === 'object' && value !== null ? Reflect.get(value, part) : undefined),
     content,
   );
-
-/** The keys that the schema knows at the path. */
-function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
-  const [part, ...rest] = path;
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return keysAt(schema.unwrap(), path);
-  if (schema instanceof z.ZodArray) return keysAt(schema.element, rest);
-  if (schema instanceof z.ZodRecord) return keysAt(schema.valueType, rest);
-  if (!(schema instanceof z.ZodObject)) return [];
-  if (part === undefined) return Object.keys(schema.shape);
-  const member: unknown = schema.shape[String(part)];
-  return member instanceof z.ZodType ? keysAt(member, rest) : [];
-}

@@ -2,13 +2,14 @@ import { CustomResourceDefinition } from '../kinds/builtin.ts';
 import { missingFields } from '../kinds/crd-comparison.ts';
 import { toCustomResourceDefinition } from '../kinds/crd.ts';
 import type { DefinedKind } from '../kinds/define-kind.ts';
+import { undefinedIfAbsent } from '../errors.ts';
 import type { KubeClient } from './client.ts';
 
 /** What prevents this process from using a kind as it is installed. */
 export interface KindProblem {
   /** Name of its CustomResourceDefinition. */
   readonly name: string;
-  /** outdated: the served schema lacks fields of ours. */
+  /** outdated: the served schema lacks fields of our status, which controllers write. */
   readonly problem: 'missing' | 'terminating' | 'outdated';
   /** Of an outdated one. */
   readonly missing: readonly string[];
@@ -24,10 +25,10 @@ interface Comparison {
 
 /**
  * Reads the CustomResourceDefinitions of the kinds, one request each; compares those that are not in `compared`.
- * @throws KubeError
+ * @throws KubeError, also where the API server has no CustomResourceDefinitions
  */
 export async function findKindProblems(
-  client: KubeClient,
+  client: Pick<KubeClient, 'get'>,
   kinds: readonly DefinedKind[],
   comparison: Comparison,
 ): Promise<KindProblem[]> {
@@ -36,12 +37,12 @@ export async function findKindProblems(
 }
 
 async function problemOf(
-  client: KubeClient,
+  client: Pick<KubeClient, 'get'>,
   kind: DefinedKind,
   { signal, compared }: Comparison,
 ): Promise<KindProblem | undefined> {
   const name = `${kind.plural}.${kind.group}`;
-  const installed = await client.find(CustomResourceDefinition, { name }, { signal });
+  const installed = await client.get(CustomResourceDefinition, { name }, { signal }).catch(undefinedIfAbsent);
   if (installed === undefined) return { name, problem: 'missing', missing: [] };
   if (installed.metadata.deletionTimestamp !== undefined) return { name, problem: 'terminating', missing: [] };
   const { uid = '', generation = 0 } = installed.metadata;
@@ -61,7 +62,8 @@ function missingIn(installed: CustomResourceDefinition, kind: DefinedKind): stri
   const served = versionsOf(installed).find(({ name, served: isServed }) => isServed && name === kind.version);
   if (served === undefined) return [`version ${kind.version}`];
   const [own] = versionsOf(toCustomResourceDefinition(kind));
-  return missingFields(own?.schema?.openAPIV3Schema ?? {}, served.schema?.openAPIV3Schema ?? {});
+  const fields = missingFields(own?.schema?.openAPIV3Schema ?? {}, served.schema?.openAPIV3Schema ?? {});
+  return fields.filter((path) => /^status\b/.test(path));
 }
 
 // The API server validated the definition; ours has the same shape.

@@ -24,6 +24,8 @@ const intervalMs = 30_000;
 const presentMs = 3 * intervalMs;
 /** A lease that nobody renews for this long is that of a killed process. */
 const abandonedMs = 10 * 60_000;
+/** A removal delays neither the end of the process nor the next renewal for longer. */
+const removeWithinMs = 2_000;
 
 interface Observed {
   readonly version: string;
@@ -70,7 +72,7 @@ export class Presence implements AsyncDisposable {
     this.#stop.abort(new Error('stopping'));
     await this.#running;
     if (this.#version !== undefined)
-      await this.#leases.remove({ name: this.#self, version: this.#version }).catch(() => undefined);
+      await this.#remove({ name: this.#self, version: this.#version }).catch(() => undefined);
   }
 
   async #run(): Promise<void> {
@@ -115,8 +117,15 @@ export class Presence implements AsyncDisposable {
     for (const [name, { version, since }] of this.#observed) {
       if (this.#options.clock.now() < since + abandonedMs) continue;
       this.#observed.delete(name);
-      if (present.includes(name)) await this.#leases.remove({ name, version });
+      if (!present.includes(name)) continue;
+      await this.#remove({ name, version }).catch((error: unknown) =>
+        this.#logFailure(error, 'abandoned lease not removed'),
+      );
     }
+  }
+
+  #remove(member: { readonly name: string; readonly version: string }): Promise<void> {
+    return this.#leases.remove(member, AbortSignal.timeout(removeWithinMs));
   }
 
   #report(): void {
@@ -133,9 +142,9 @@ export class Presence implements AsyncDisposable {
       );
   }
 
-  #logFailure(error: unknown): void {
+  #logFailure(error: unknown, text = 'leases of other operators not read'): void {
     if (this.#stop.signal.aborted) return;
     const message = error instanceof Error ? error.message : String(error);
-    this.#options.log.debug({ error: message }, 'leases of other operators not read');
+    this.#options.log.debug({ error: message }, text);
   }
 }

@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { readYamlFile, validateFile } from '@metal/api/common/file-content.ts';
+import { readYamlFile, validateFile, type Warn } from '@metal/api/common/file-content.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import * as z from 'zod';
 import { type Artefact, fileArtefact, urlArtefact } from './artefact.ts';
@@ -76,7 +76,7 @@ const place = z
 const imageMap = z.record(
   z.string(),
   z
-    .strictObject({
+    .object({
       kernel: place,
       initrd: place,
       uki: place,
@@ -199,11 +199,14 @@ export class BootImages {
 
   /** An invalid file leaves the last valid content in use: it concerns machines that run, too. */
   async #readMap(): Promise<ImageMap> {
-    const { mapFile } = this.#options;
+    const { mapFile, log } = this.#options;
     if (mapFile === undefined) return {};
     try {
       const { mtimeMs } = await stat(mapFile);
-      if (this.#map?.mtimeMs !== mtimeMs) this.#map = { mtimeMs, images: readImageMap(mapFile) };
+      // What the file has at the start is reported where all files are checked.
+      const warn: Warn | undefined =
+        this.#map && ((reason) => log?.warn({ reason }, 'part of the image file has no effect'));
+      if (this.#map?.mtimeMs !== mtimeMs) this.#map = { mtimeMs, images: readImageMap(mapFile, warn) };
       this.#mapError = undefined;
       return this.#map.images;
     } catch (cause) {
@@ -223,10 +226,10 @@ export class BootImages {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** @throws ConfigError with the path, and the key, the expectation and the finding of each error */
-export function readImageMap(path: string): ImageMap {
+/** Unknown keys are one warning. @throws ConfigError with the path, and the key, the expectation and the finding of each error */
+export function readImageMap(path: string, warn: Warn = () => undefined): ImageMap {
   const source = { flag: 'boot-images', path };
-  return validateFile(source, imageMap, readYamlFile(source));
+  return validateFile(source, { schema: imageMap, content: readYamlFile(source), warn });
 }
 
 const understood =

@@ -54,7 +54,7 @@ export function memberLeases(options: MemberLeasesOptions): MemberLeases {
       (await client.list(Lease, { namespace, labelSelector: `${groupLabel}=${group}`, signal })).items.map((lease) =>
         observedMemberOf(lease, options),
       ),
-    remove: (gone) => client.delete(Lease, at(gone.name), { resourceVersion: gone.version }),
+    remove: (gone, signal) => client.delete(Lease, at(gone.name), { resourceVersion: gone.version, signal }),
   };
 }
 

@@ -10,7 +10,7 @@ export interface MemberLeases {
   renew(view: AssignmentView, version: string, signal: AbortSignal): Promise<string>;
   /** All members, including every write before the request. */
   list(signal: AbortSignal): Promise<readonly ObservedMember[]>;
-  remove(member: Pick<ObservedMember, 'name' | 'version'>): Promise<void>;
+  remove(member: Pick<ObservedMember, 'name' | 'version'>, signal?: AbortSignal): Promise<void>;
 }
 
 export interface MembershipTimes {

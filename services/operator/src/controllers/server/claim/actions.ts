@@ -3,7 +3,7 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
-import { KubeError } from '@metal/kube/errors.ts';
+import { undefinedIfAbsent } from '@metal/kube/errors.ts';
 import type { ObjectRef } from '@metal/kube/kinds/kind.ts';
 import { StaleDecision } from '../../../errors.ts';
 import { evictionOf } from '../../../scheduling/eligibility.ts';
@@ -43,14 +43,8 @@ export async function verifyClaim(reconcile: ServerReconcile): Promise<void> {
 }
 
 /** Without their CRD nothing is known of claims, and no machine is taken from one. @throws KubeError NotFound then */
-async function findClaim(client: KubeClient, { namespace, name }: ObjectRef): Promise<ServerClaim | undefined> {
-  try {
-    return await client.get(ServerClaim, { namespace, name });
-  } catch (error) {
-    if (error instanceof KubeError && error.code === 'NotFound' && !error.isKindMissing) return undefined;
-    throw error;
-  }
-}
+const findClaim = (client: KubeClient, { namespace, name }: ObjectRef): Promise<ServerClaim | undefined> =>
+  client.get(ServerClaim, { namespace, name }).catch(undefinedIfAbsent);
 
 /** With the UID recorded, another claim that is created under this name does not match. */
 export async function recordClaim(reconcile: ServerReconcile): Promise<void> {
