@@ -8,11 +8,25 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { installKinds } from '@metal/kube/client/install-kinds.ts';
 import { CustomResourceDefinition } from '@metal/kube/kinds/builtin.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { startCluster } from '@metal/testenv/cluster.ts';
+import { type Cluster, startCluster } from '@metal/testenv/cluster.ts';
 import { startTestenv, type Testenv } from '@metal/testenv/testenv.ts';
 
 const run = promisify(execFile);
 const names = kinds.map(({ plural, group }) => `${plural}.${group}`);
+
+/** For an operator that is a process, so that its seconds are real ones. */
+const startForProcess = (cluster: Cluster): Promise<Testenv> =>
+  startTestenv({
+    cluster,
+    operator: 'none',
+    speed: 1,
+    fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
+  });
+
+async function readinessAt(port: number): Promise<{ status: number; text: string }> {
+  const response = await fetch(`http://127.0.0.1:${port}/readyz`);
+  return { status: response.status, text: await response.text() };
+}
 
 /** As `kubectl delete -f deploy/crds` does. */
 const deleteCrds = ({ client }: Testenv) =>
@@ -29,19 +43,10 @@ async function untilCrdsAreGone({ client }: Testenv): Promise<void> {
 
 test('an operator that starts while its CRDs are being deleted releases their objects, leaves machines on, and continues when the CRDs are back', async () => {
   await using cluster = await startCluster();
-  // The operator is a separate process, so these are real seconds.
-  await using testenv = await startTestenv({
-    cluster,
-    operator: 'none',
-    speed: 1,
-    fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
-  });
+  await using testenv = await startForProcess(cluster);
   const health = await freePort();
   const flags = [`--health-probe-bind-address=127.0.0.1:${health}`];
-  const readiness = async () => {
-    const response = await fetch(`http://127.0.0.1:${health}/readyz`);
-    return { status: response.status, text: await response.text() };
-  };
+  const readiness = () => readinessAt(health);
   const first = await testenv.startOperatorProcess(flags);
   const [free, held] = await testenv.addNodes({ generic: 2 });
   assert.ok(free && held);
@@ -79,12 +84,7 @@ test('an operator that starts while its CRDs are being deleted releases their ob
 
 test('with outdated kinds an operator serves machines but acts on nothing, until the kinds are those of its version', async () => {
   await using cluster = await startCluster();
-  await using testenv = await startTestenv({
-    cluster,
-    operator: 'none',
-    speed: 1,
-    fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
-  });
+  await using testenv = await startForProcess(cluster);
   const current = await testenv.client.get(CustomResourceDefinition, { name: 'servers.metal.ironcore.dev' });
   const isOld = (key: string) => key !== 'stateSince';
   const text = JSON.stringify(current.spec, (key, value: unknown) => (isOld(key) ? value : undefined));
@@ -95,10 +95,7 @@ test('with outdated kinds an operator serves machines but acts on nothing, until
   const running = testenv.startOperatorProcess([`--health-probe-bind-address=127.0.0.1:${health}`], (line) => {
     if (line.includes('controllers wait for other CRDs')) held.resolve(line);
   });
-  const readiness = async () => {
-    const response = await fetch(`http://127.0.0.1:${health}/readyz`);
-    return { status: response.status, text: await response.text() };
-  };
+  const readiness = () => readinessAt(health);
   assert.match(await held.promise, /"level":"warn".*without status\.stateSince.*apply deploy\/crds/);
   const { status, text: reason } = await readiness();
   assert.equal(status, 503);
@@ -118,12 +115,7 @@ test('with outdated kinds an operator serves machines but acts on nothing, until
 
 test('kubectl deletes the kinds while the operator runs, and machines stay on', async () => {
   await using cluster = await startCluster();
-  await using testenv = await startTestenv({
-    cluster,
-    operator: 'none',
-    speed: 1,
-    fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
-  });
+  await using testenv = await startForProcess(cluster);
   const operator = await testenv.startOperatorProcess();
   const [held] = await testenv.addNodes({ generic: 1 });
   assert.ok(held);

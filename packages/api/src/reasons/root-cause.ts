@@ -10,7 +10,7 @@ export interface ObjectReader {
   get(kind: string, ref: ObjectRef): KubeObject | undefined;
 }
 
-/** What one object of the chain waits for. */
+/** The wait of one object of the chain. */
 export interface Finding {
   readonly object: ObjectName;
   /** Type of the condition; undefined if the object has no conditions, or is ignored by annotation. */

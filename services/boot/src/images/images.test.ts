@@ -179,12 +179,16 @@ test('a changed map is reloaded', async () => {
   await assert.rejects(images.resolve('a'));
 });
 
+function imagesWithWarnings(mapFile: string): { images: BootImages; warnings: unknown[] } {
+  const warnings: unknown[] = [];
+  const log = { warn: (fields: unknown) => void warnings.push(fields) };
+  return { images: new BootImages({ mapFile, clock: createClock(), log }), warnings };
+}
+
 test('unknown keys of a map are one warning after each reload', async () => {
   await using directory = await directoryWith({ map: 'a: {kernel: k, initrd: i}' });
   const path = join(directory.path, 'map');
-  const warnings: unknown[] = [];
-  const log = { warn: (fields: unknown) => void warnings.push(fields) };
-  const images = new BootImages({ mapFile: path, clock: createClock(), log });
+  const { images, warnings } = imagesWithWarnings(path);
   await images.resolve('a');
   await writeFile(path, 'b: {kernel: k, initrd: i, name: x}');
   await utimes(path, 1, 1);
@@ -198,9 +202,7 @@ test('unknown keys of a map are one warning after each reload', async () => {
 test('a map that becomes invalid leaves its last valid content in use, with one warning, until it is valid again', async () => {
   await using directory = await directoryWith({ map: 'a: {kernel: k, initrd: i}' });
   const path = join(directory.path, 'map');
-  const warnings: unknown[] = [];
-  const log = { warn: (fields: unknown) => void warnings.push(fields) };
-  const images = new BootImages({ mapFile: path, clock: createClock(), log });
+  const { images, warnings } = imagesWithWarnings(path);
   await images.resolve('a');
   await writeFile(path, 'b: {kernl: k, initrd: i}');
   await utimes(path, 1, 1);
