@@ -2,9 +2,11 @@
 .DEFAULT_GOAL := help
 node := node_modules/.bin/node
 ARGS ?=
+VERSION ?=
+REGISTRY ?=
 sudo := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: help demo test test-all e2e e2e-deps nightly bench profile bench-boot bench-caches check generate format fleet controlplane image clean
+.PHONY: help demo test test-all e2e e2e-deps nightly bench profile bench-boot bench-caches check generate docs format fleet controlplane image container release publish clean
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -30,7 +32,7 @@ e2e: node_modules/.installed ## What real machines in QEMU and a real dnsmasq do
 e2e-deps: ## Install the Debian packages that real machines need
 	$(sudo) apt-get update -q
 	$(sudo) apt-get install -qy --no-install-recommends qemu-system-x86 ovmf ipxe-qemu dnsmasq-base busybox-static \
-	  binutils systemd-boot-efi cpio zstd ipxe iproute2
+	  binutils systemd-boot-efi cpio zstd ipxe iproute2 bubblewrap runc skopeo jq qemu-utils
 
 nightly: node_modules/.installed ## The seeded tests with 200 seeds; ARGS="--seeds=20 --first-seed=81"
 	@$(node) tools/project/src/run-tests.ts --seeds=200 $(ARGS) seeded
@@ -53,6 +55,9 @@ check: node_modules/.installed ## Types, lint, format, boundaries, words, genera
 generate: node_modules/.installed ## Write CRDs, roles and reference pages anew
 	@$(node) tools/project/src/generate.ts
 
+docs: node_modules/.installed ## The site of the documentation in .docs/site, with its links checked; ARGS="--base /path/"
+	@$(node) tools/project/src/docs.ts $(ARGS)
+
 format: node_modules/.installed ## Format the source
 	@node_modules/.bin/biome format --write
 
@@ -64,6 +69,15 @@ controlplane: node_modules/.installed ## A Kubernetes control plane on its own; 
 
 image: node_modules/.installed ## The discovery image: kernel, initrd and UKI in .image; ARGS="--out DIR"
 	@$(node) tools/discovery-image/src/main.ts $(ARGS)
+
+container: node_modules/.installed ## The container image: an OCI layout in .container; ARGS="--out DIR", ARGS="--update"
+	@$(node) tools/container/src/main.ts $(ARGS)
+
+release: node_modules/.installed ## All files of a release in .release/VERSION; VERSION=0.8.0, ARGS="--help"
+	@$(node) tools/release/src/main.ts "$(VERSION)" $(ARGS)
+
+publish: node_modules/.installed ## Push images and chart of a release; VERSION=0.8.0 REGISTRY=registry.example/team
+	@$(node) tools/release/src/publish.ts "$(VERSION)" "$(REGISTRY)" $(ARGS)
 
 clean: ## Remove what was installed
 	rm -rf node_modules

@@ -51,6 +51,11 @@ export const budgets: readonly Budget[] = [
   { scenario: 'restart', figure: 'otherWrites', atMost: 0 },
   { scenario: 'restart', figure: 'statusWritesPerServer', atMost: 1 },
   { scenario: 'restart', figure: 'warmSeconds', atMost: 5, servers: large },
+  { scenario: 'rollout', figure: 'apiWritesPerServer', atMost: 30 },
+  { scenario: 'rollout', figure: 'redfishPerServer', atMost: 60 },
+  { scenario: 'rollout', figure: 'mostInMaintenance', atMost: 20, servers: small },
+  // On, twice off and on, off.
+  { scenario: 'rollout', figure: 'powerActionsPerServer', atMost: 6 },
   { scenario: 'failover', figure: 'beyondLeaseSeconds', atMost: 2 },
   { scenario: 'shards', figure: 'unevenPercent', atMost: 10, servers: hashed },
   { scenario: 'shards', figure: 'takeoverSeconds', atMost: 20 },

@@ -16,6 +16,8 @@ export interface FleetSpeed {
   readonly powerMs: number;
   readonly bootMs: number;
   readonly eraseMs: number;
+  /** Duration of the installation of an image. */
+  readonly flashMs: number;
 }
 
 export interface FleetOptions {
@@ -26,6 +28,8 @@ export interface FleetOptions {
   readonly directory: string;
   /** Registry for the probe of every network boot. Default: machines fetch their boot script from the boot service. */
   readonly probeRegistryUrl?: string | undefined;
+  /** Vendors, separated by commas. Default: those of the simulator in rotation. */
+  readonly vendors?: string | undefined;
 }
 
 const shapeOfNodes = z.array(
@@ -123,7 +127,7 @@ export class FleetProcess implements AsyncDisposable {
   }
 }
 
-const flagsOf = ({ servers, seed, speed, probeRegistryUrl }: FleetOptions): string[] => [
+const flagsOf = ({ servers, seed, speed, probeRegistryUrl, vendors }: FleetOptions): string[] => [
   `--count=${servers}`,
   `--seed=${seed}`,
   '--port=0',
@@ -132,6 +136,8 @@ const flagsOf = ({ servers, seed, speed, probeRegistryUrl }: FleetOptions): stri
   `--power-off=${speed.powerMs}`,
   `--boot=${speed.bootMs}`,
   `--erase=${speed.eraseMs}`,
+  `--flash=${speed.flashMs}`,
+  ...(vendors === undefined ? [] : [`--vendors=${vendors}`]),
   ...(probeRegistryUrl === undefined ? [] : [`--probe-registry=${probeRegistryUrl}`]),
 ];
 

@@ -17,6 +17,8 @@ export const figures = {
   redfishPerServer: { title: 'Redfish requests per server', unit: '' },
   apiWritesPerServerMinute: { title: 'API writes per server and minute', unit: '' },
   redfishPerServerMinute: { title: 'Redfish requests per server and minute', unit: '' },
+  mostInMaintenance: { title: 'servers in maintenance at once, at most', unit: '' },
+  powerActionsPerServer: { title: 'power actions per server', unit: '' },
   powerActions: { title: 'power actions', unit: '' },
   statusWritesPerServer: { title: 'writes of Server status per server', unit: '' },
   otherWrites: { title: 'other API writes, leases excepted', unit: '' },
@@ -86,4 +88,5 @@ export const scenarioNames = [
   'degraded-fleet',
   'failover',
   'shards',
+  'rollout',
 ] as const;

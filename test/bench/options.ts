@@ -13,6 +13,7 @@ export interface FleetFlags {
   readonly power: number;
   readonly boot: number;
   readonly erase: number;
+  readonly flash: number;
   readonly seed: string;
   readonly operator?: string;
   readonly operatorFlags?: OperatorFlagSetName;
@@ -83,6 +84,7 @@ export const fleetOptions = (name: string, description: string, servers: number)
     .option('--power <ms>', 'time a server takes to go on or off', within(0, 60_000), 500)
     .option('--boot <ms>', 'time from power until firmware looks for something to boot', within(0, 600_000), 2_000)
     .option('--erase <ms>', 'time a server takes to erase its disks', within(0, 600_000), 1_000)
+    .option('--flash <ms>', 'time the installation of an image takes', within(0, 600_000), 2_000)
     .option('--seed <text>', 'seed of the servers and of the degraded BMCs', 'bench')
     .option('--operator <command>', 'command of another operator (default: this checkout)')
     .addOption(new Option('--operator-flags <kind>', 'set of flags for --operator').choices(operatorFlagSetNames));
@@ -100,11 +102,12 @@ export const benchCommand = (name: string, description: string): Command =>
     .addOption(new Option('-o, --output <format>', 'table or JSON').choices(['table', 'json']).default('table'))
     .addHelpText('after', help);
 
-export const speedOf = ({ latency, power, boot, erase }: FleetFlags): FleetSpeed => ({
+export const speedOf = ({ latency, power, boot, erase, flash }: FleetFlags): FleetSpeed => ({
   latencyMs: latency,
   powerMs: power,
   bootMs: boot,
   eraseMs: erase,
+  flashMs: flash,
 });
 
 /** The operator of this checkout, unless another command is given; that one gets no flags by default. */

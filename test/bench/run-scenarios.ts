@@ -1,6 +1,7 @@
 import type { Measurement, ScenarioName } from './measurement.ts';
 import type { Progress } from './progress.ts';
 import type { Scenario } from './scenario/scenario.ts';
+import { bringUp } from './scenario/bring-up.ts';
 import { scenarios } from './scenario/scenarios.ts';
 import { SharedStage } from './shared-stage.ts';
 import { Stage, type StageOptions } from './stage.ts';
@@ -21,6 +22,8 @@ export async function runScenarios(options: RunOptions): Promise<Measurement[]> 
     // Two control planes at once would compete for processors.
     if (scenario.ownStage !== undefined) await shared[Symbol.asyncDispose]();
     await using own = scenario.ownStage && (await Stage.open(stageOptionsOf(scenario.ownStage, options)));
+    if (own !== undefined && scenario.ownStage?.startState === 'available')
+      await bringUp.run(own, { steadySeconds, measured });
     const stage = own ?? (await shared.reaching(scenario.startState));
     stage.logErrors.take();
     const { figures, ...outcome } = await scenario.run(stage, { steadySeconds, measured });

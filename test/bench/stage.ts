@@ -44,6 +44,8 @@ export interface StageOptions {
   /** Additional flags of the operator. */
   readonly operatorFlags?: readonly string[] | undefined;
   readonly progress: Progress;
+  /** Vendors of the servers, separated by commas. Default: those of the simulator in rotation. */
+  readonly vendors?: string | undefined;
 }
 
 interface Caches {

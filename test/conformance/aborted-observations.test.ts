@@ -53,7 +53,7 @@ async function openFixture() {
   };
   // The Server is unchanged since the decision.
   const client = { find: async () => object } as unknown as KubeClient;
-  const context = { bmcConnections, clock: systemClock, client };
+  const context = { bmcConnections, clock: systemClock, client, config: { bmcTls: 'verify' } };
   const spec = { bmcSecretRef: { name: bmcName }, protocol: { name: 'Redfish', port } } as const;
   const bmc: BMC = { apiVersion, kind: 'BMC', metadata: { name: bmcName }, spec };
   // These actions need nothing else of a reconcile.

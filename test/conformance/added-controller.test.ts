@@ -78,8 +78,10 @@ test('a controller from another folder runs beside the built-in ones of the oper
     caches,
     registry: { url: 'http://192.0.2.1:10000', auth: 'token', caPem: undefined },
     bootTokenKey: async () => new Uint8Array(32),
+    firmwareImages: { bootUrl: undefined, isRefusedAddress: () => false },
     bmcEvents: new KeyNotifier(),
-    controllers: [...controllersFor(config), announcementController],
+    // Two controllers of one kind would both write its status.
+    controllers: [...controllersFor(config).filter(({ kind }) => kind !== ServerMaintenance), announcementController],
     clock,
     random: Math.random,
     log,

@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
-import { BIOSVersion } from '@metal/api/v1alpha1/bios-version.ts';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
-import { BMCSettings } from '@metal/api/v1alpha1/bmc-settings.ts';
-import { BMCVersion } from '@metal/api/v1alpha1/bmc-version.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { MACAddressIndex } from '@metal/api/v1alpha1/mac-address-index.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
-import type { DefinedKind } from '@metal/kube/kinds/define-kind.ts';
 import { untilRejected } from '@metal/testenv/endpoint-dry-run.ts';
 import { type Api, openApi } from './api.ts';
-import { bmc, bmcSettings, claim, server } from './validation-rows.ts';
+import { bmc, claim, server } from './validation-rows.ts';
 
 suite('what the API server checks beyond the schemas', () => {
   let api: Api;
@@ -105,20 +99,6 @@ suite('what the API server checks beyond the schemas', () => {
     ['neither serverRef nor serverSelector', ServerClaim, claim(), /the claim is bound to any available server/],
     ['an empty serverSelector', ServerClaim, claim({ serverSelector: {} })],
   ];
-  const unserved: readonly (readonly [kind: DefinedKind, object: object])[] = [
-    [ServerMaintenance, { spec: { serverRef: { name: 's' } } }],
-    [BIOSSettings, { spec: { version: '1', serverRef: { name: 's' } } }],
-    [BMCSettings, bmcSettings()],
-    [BIOSVersion, { spec: { version: '1', image: { URI: 'u' }, serverRef: { name: 's' } } }],
-    [BMCVersion, { spec: { version: '1', image: { URI: 'u' }, bmcRef: { name: 'b' } } }],
-  ];
-  for (const [kind, object] of unserved) {
-    test(`a ${kind.kind} is accepted with the warning that no controller works on it`, async () => {
-      const { message, warnings } = await api.create(kind, 'unserved', object);
-      assert.equal(message, '');
-      assert.match(warnings.join(), new RegExp(`no controller of this release works on ${kind.kind}: `));
-    });
-  }
 
   for (const [index, [what, kind, object, warning]] of advice.entries()) {
     test(`${kind.kind} with ${what} is accepted ${warning === undefined ? 'without a warning' : 'with a warning'}`, async () => {

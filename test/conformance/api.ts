@@ -3,8 +3,9 @@ import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { type AdmissionRule } from '@metal/kube/kinds/admission.ts';
 import type { Kind } from '@metal/kube/kinds/kind.ts';
 import { Transport } from '@metal/kube/client/transport.ts';
-import { openCluster } from '@metal/testenv/cluster.ts';
-import { installAdmissionRules } from '@metal/kube/client/install-kinds.ts';
+import { openCluster, startCluster } from '@metal/testenv/cluster.ts';
+import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
+import { installAdmissionRules, installKinds } from '@metal/kube/client/install-kinds.ts';
 import { untilEnforced } from '@metal/testenv/until-enforced.ts';
 
 export interface ApiResponse {
@@ -97,6 +98,14 @@ export async function openApi(): Promise<Api> {
   await using started = new AsyncDisposableStack();
   const cluster = started.use(await openCluster());
   return new Api(cluster.kubeconfigPath, started.move());
+}
+
+/** The same with the kinds of Metal3, without their admission rules. */
+export async function openMetal3Api(): Promise<Api> {
+  await using started = new AsyncDisposableStack();
+  const api = new Api(started.use(await startCluster()).kubeconfigPath, started.move());
+  await installKinds(api.client, metal3Kinds);
+  return api;
 }
 
 interface Condition {

@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { kinds } from '@metal/api/kinds.ts';
+import { kinds as ownKinds } from '@metal/api/kinds.ts';
+import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
+import { addedKinds } from './added-kinds.ts';
 import { factsOf, type FieldFact, type KindFacts } from './crd-facts.ts';
 import { exceptions } from './exceptions.ts';
+import { addedFields, reference as formerReference } from './former-kinds.ts';
 
-const referenceFiles = ['metal.ironcore.dev.json', 'boot.ironcore.dev.json'];
-const texts = await Promise.all(referenceFiles.map((name) => readFile(new URL(`./${name}`, import.meta.url), 'utf8')));
-// The references are data of this folder, in the shape that KindFacts describes.
-const parts = texts.map((text) => JSON.parse(text) as Record<string, KindFacts>);
-const reference: Record<string, KindFacts> = Object.assign({}, ...parts);
+const kinds = [...ownKinds, ...metal3Kinds];
+// Data of this folder, in the shape that KindFacts describes.
+const metal3Reference = JSON.parse(await readFile(new URL('./metal3.io.json', import.meta.url), 'utf8')) as Record<
+  string,
+  KindFacts
+>;
+const reference: Readonly<Record<string, KindFacts>> = { ...formerReference, ...metal3Reference };
 const ours = new Map(kinds.map((kind) => [kind.kind, factsOf(kind)]));
 
 /** Keywords that reject values. A field with such a keyword that the reference does not have is stricter. */
@@ -37,9 +42,18 @@ const addedColumns: Readonly<Record<string, readonly string[]>> = {
   Endpoint: ['Ready', 'Reason', 'Message'],
   BMC: ['Reason', 'Message'],
   BMCUser: ['Ready', 'Reason', 'Message'],
-  Server: ['Reason', 'Claim', 'Message'],
+  Server: ['Reason', 'Claim', 'Message', 'BIOSVersion', 'BMCVersion'],
   ServerClaim: ['Reason', 'Message'],
   ServerBootConfiguration: ['Reason', 'Message'],
+  ServerMaintenance: ['Message'],
+  BIOSSettings: ['Reason', 'Message'],
+  BIOSSettingsSet: ['Reason', 'Message'],
+  BIOSVersion: ['Installed', 'Reason', 'Message'],
+  BIOSVersionSet: ['Reason', 'Message'],
+  BMCSettings: ['Reason', 'Message'],
+  BMCSettingsSet: ['Reason', 'Message'],
+  BMCVersion: ['Installed', 'Reason', 'Message'],
+  BMCVersionSet: ['Reason', 'Message'],
 };
 
 const isExcepted = (kind: string, path: string, keyword: string): boolean =>
@@ -47,9 +61,9 @@ const isExcepted = (kind: string, path: string, keyword: string): boolean =>
     (exception) => exception.kinds.includes(kind) && exception.path === path && exception.keyword === keyword,
   );
 
-test('every kind of the reference exists, and ErasureReport, MACAddressIndex and ServerInventory are the only additions', () => {
+test('every kind of the reference exists, and the listed kinds are the only additions', () => {
   const added = [...ours.keys()].filter((kind) => !(kind in reference));
-  assert.deepEqual(added, ['ErasureReport', 'MACAddressIndex', 'ServerInventory']);
+  assert.deepEqual(added, addedKinds);
   assert.deepEqual(
     Object.keys(reference).filter((kind) => !ours.has(kind)),
     [],
@@ -87,6 +101,21 @@ for (const [kind, expected] of Object.entries(reference)) {
     );
   });
 }
+
+test('the page about migration lists every field that a rollback to v0.7.0 loses', async () => {
+  const page = await readFile(new URL('../../docs/operate/migrate.md', import.meta.url), 'utf8');
+  const rows = kinds.flatMap((kind) => {
+    const fields = addedFields(kind) ?? [];
+    const of = (part: string) =>
+      fields.filter((path) => path.startsWith(`${part}.`)).map((path) => `\`${path.slice(part.length + 1)}\``);
+    return fields.length === 0 ? [] : [`| ${kind.kind} | ${of('spec').join(', ')} | ${of('status').join(', ')} |`];
+  });
+  const [, table = ''] = /^\| kind \| of the spec \|.*?\n(.*?)\n\n/ms.exec(page) ?? [];
+  assert.deepEqual(
+    table.split('\n').filter((line) => /^\| [A-Z]/.test(line)),
+    rows,
+  );
+});
 
 test('every exception is needed and has a reason', () => {
   const unused = exceptions.filter(({ kinds: named, path, keyword, reason }) => {

@@ -99,3 +99,14 @@ test('a process reads its own writes at once, and finds objects by index', async
   await client.delete(ConfigMap, created.metadata);
   assert.equal(followed.maps.size, 0);
 });
+
+test('an object whose last finalizer a process removes is gone from its caches at once', async () => {
+  await using client = await connect();
+  await using followed = await follow(client, 'group=ended');
+  const { data, metadata } = map('ended', { color: 'red' }, { group: 'ended' });
+  const created = await client.create(ConfigMap, { data, metadata: { ...metadata, finalizers: ['test.example/one'] } });
+  await client.delete(ConfigMap, created.metadata);
+  assert.equal(followed.maps.size, 1);
+  await client.mergePatch(ConfigMap, created.metadata, { metadata: { finalizers: null } });
+  assert.equal(followed.maps.size, 0);
+});

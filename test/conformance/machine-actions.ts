@@ -8,7 +8,10 @@ export const machineActions: readonly [ServerAction, Partial<ServerFacts>][] = [
   ['networkBoot', {}],
   ['diskBoot', {}],
   ['setLight', { light: { desired: 'Lit', isDone: false, rejection: undefined } }],
-  ['setBootOrder', { bootOrder: { desired: 'Boot0002', isDone: false, rejection: undefined } }],
+  [
+    'setBootOrder',
+    { bootOrder: { desired: 'Boot0002', isDone: false, rejection: undefined }, bootOrderDevices: ['Boot0002'] },
+  ],
   ['resetBios', {}],
   ['restoreBootOrder', { cleanup: { ...calmServer.cleanup, bootOrder: { kind: 'due', devices: ['Boot0002'] } } }],
   ['clearOverride', {}],

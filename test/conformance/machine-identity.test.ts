@@ -43,7 +43,7 @@ for (const [action, facts] of machineActions) {
     // These actions need nothing else of a reconcile.
     // The Server is unchanged since the decision.
     const client = { find: async () => object } as unknown as KubeClient;
-    const context = { bmcConnections, clock: systemClock, client };
+    const context = { bmcConnections, clock: systemClock, client, config: { bmcTls: 'verify' } };
     const reconcile = { object, facts: { ...calmServer, ...facts, connection }, context };
     await serverActions.observe(reconcile as ServerReconcile);
     const changes = () =>

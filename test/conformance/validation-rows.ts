@@ -25,6 +25,7 @@ export const bmc = (spec: Fields) => ({
   spec: { bmcSecretRef: { name: 's' }, protocol: { name: 'Redfish', port: 443 }, ...spec },
 });
 export const server = (spec: Fields = {}) => ({ spec: { systemUUID: 'u', ...spec } });
+const diskImage = { url: 'https://images.test/os.qcow2', checksum: 'a'.repeat(64), format: 'qcow2' };
 export const claim = (spec: Fields = {}) => ({ spec: { power: 'On', image: 'i', ...spec } });
 export const readinessRule = (spec: Fields = {}) => ({
   spec: {
@@ -308,6 +309,50 @@ const claims: Row[] = [
     kind: ServerClaim,
     object: { spec: { image: 'i' } },
     expectedError: 'spec.power',
+  },
+  {
+    title: 'ServerClaim accepts a disk image with root device hints',
+    kind: ServerClaim,
+    object: claim({
+      image: '',
+      diskImage: { ...diskImage, rootDeviceHints: { minSizeGigabytes: 100, rotational: false } },
+    }),
+  },
+  {
+    title: 'ServerClaim rejects a disk image beside an image',
+    kind: ServerClaim,
+    object: claim({ diskImage }),
+    expectedError: 'expected an empty image with diskImage',
+  },
+  {
+    title: 'ServerClaim rejects an ignition beside a disk image',
+    kind: ServerClaim,
+    object: claim({ image: '', diskImage, ignitionSecretRef: { name: 'i' } }),
+    expectedError: 'expected no ignitionSecretRef with diskImage',
+  },
+  {
+    title: 'ServerClaim rejects a disk image that boots from the network each time',
+    kind: ServerClaim,
+    object: claim({ image: '', diskImage, bootPolicy: 'networkAlways' }),
+    expectedError: 'expected another bootPolicy than networkAlways',
+  },
+  {
+    title: 'ServerClaim rejects a vmdk image with the remedy',
+    kind: ServerClaim,
+    object: claim({ image: '', diskImage: { ...diskImage, format: 'vmdk' } }),
+    expectedError: 'convert them with qemu-img',
+  },
+  {
+    title: 'ServerClaim rejects a disk image from a registry',
+    kind: ServerClaim,
+    object: claim({ image: '', diskImage: { ...diskImage, url: 'oci://registry.test/os' } }),
+    expectedError: 'spec.diskImage.url',
+  },
+  {
+    title: 'ServerClaim requires a checksum of a disk image',
+    kind: ServerClaim,
+    object: claim({ image: '', diskImage: { url: diskImage.url, format: 'raw' } }),
+    expectedError: 'spec.diskImage.checksum',
   },
   { title: 'ServerClaim accepts neither serverRef nor serverSelector', kind: ServerClaim, object: claim() },
   {

@@ -12,6 +12,7 @@ import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { registration } from '@metal/api/wire/probe-report.ts';
 import { CustomResourceDefinition } from '@metal/kube/kinds/builtin.ts';
+import { addedKinds } from './added-kinds.ts';
 import { type ApiResponse, type Api, conditionsOf, openApi } from './api.ts';
 import { bmc, claim, type Row, rows, server } from './validation-rows.ts';
 
@@ -39,10 +40,7 @@ suite('a real API server', () => {
 
   test('fills in the defaults of v0.7.0 for an object without a spec', async () => {
     const unspecified = kinds.filter(
-      (kind) =>
-        kind !== ServerReadinessRule &&
-        !['ServerInventory', 'ErasureReport', 'MACAddressIndex'].includes(kind.kind) &&
-        kind !== BMCSecret,
+      (kind) => kind !== ServerReadinessRule && !addedKinds.includes(kind.kind) && kind !== BMCSecret,
     );
     for (const kind of unspecified) {
       const { message, object } = await api.create(kind, 'unspecified', {});

@@ -49,15 +49,15 @@ for (const { title, image, boot: expected, cards, steps, ...machineOptions } of 
     assert.equal(status?.boot?.method, expected.method);
     assert.equal(node.boots[0]?.override, expected.override);
 
-    const server = await testenv.server(node).until('reported', (seen) => seen.status?.state === 'Available');
+    await testenv.server(node).until('reported', (seen) => seen.status?.state === 'Available');
     t.diagnostic(`report ${since()}`);
     // Its report came so soon that the last steps were not written to the status.
     assert.deepEqual(await testenv.bootSteps(), [...steps, 'probe']);
     await testenv.server(node).hasReason('Available');
     assert.deepEqual(node.powerLog, ['On', 'Off']);
-    const report = testenv.inventories.get(server.metadata.name)?.spec.report;
+    const { report } = (await testenv.inventoryOf(node).exists()).spec;
     assert.deepEqual(
-      report?.networkInterfaces.map(({ macAddress }) => macAddress.toLowerCase()).toSorted(),
+      report.networkInterfaces.map(({ macAddress }) => macAddress.toLowerCase()).toSorted(),
       node.machine.hardware.nics.map(({ macAddress }) => macAddress),
     );
     assert.equal(report.boot?.mode, 'UEFI');

@@ -18,10 +18,10 @@ test('an empty machine boots the discovery image from the network, reports over 
   assert.equal(node.power, 'Off');
   assert.deepEqual(node.powerLog, ['On', 'Off']);
 
-  const inventory = testenv.inventories.get(server.metadata.name);
+  const { spec } = await testenv.inventoryOf(node).exists();
   const { uuid, serialNumber, disks, nics } = node.machine.hardware;
-  assert.equal(inventory?.spec.systemUUID, uuid.toLowerCase());
-  const { systemInfo, storage, networkInterfaces, memory, cpu } = inventory.spec.report;
+  assert.equal(spec.systemUUID, uuid.toLowerCase());
+  const { systemInfo, storage, networkInterfaces, memory, cpu } = spec.report;
   assert.equal(systemInfo.systemInformation.uuid.toLowerCase(), uuid.toLowerCase());
   assert.equal(systemInfo.systemInformation.serialNumber, serialNumber);
   assert.deepEqual(

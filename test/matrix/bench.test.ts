@@ -15,7 +15,7 @@ const leases = '--leader-election-lease-duration=30s --leader-election-renew-dea
 const quick = {
   servers: 3,
   seed: 'bench',
-  speed: { latencyMs: 1, powerMs: 50, bootMs: 100, eraseMs: 50 },
+  speed: { latencyMs: 1, powerMs: 50, bootMs: 100, eraseMs: 50, flashMs: 100 },
   steadySeconds: 1,
   operator: { command: `${command} ${leases}`, flagSet },
   progress: new Progress({ isTTY: false, write: () => true }),

@@ -11,6 +11,8 @@ import type { Node } from '@metal/simulator/fleet.ts';
 const startTestenv = testenvsOfFile();
 const serverCount = 50;
 const claimCount = 100;
+/** Of each wait: three operators share the processor with other tests. */
+const timeoutMs = 300_000;
 
 test('a hundred claims for fifty servers survive a leader kill: each server is bound once, and every claim gets one', async () => {
   await using fixture = await openFixture();
@@ -21,8 +23,7 @@ test('a hundred claims for fifty servers survive a leader kill: each server is b
   await until(testenv, '35 servers are bound', () => tenancy.held >= 35);
   await replicas.failOver();
   for (const node of nodes) await testenv.server(node).hasReason('ClaimServed');
-  const first = claims.filter(({ phase }) => phase === 'Bound');
-  assert.equal(first.length, serverCount, 'as many claims are bound as there are servers');
+  const first = await boundAmong(testenv, claims);
   assert.equal(tenancy.served.size, serverCount, 'no claim lost its server');
 
   await Promise.all(first.map((claim) => claim.delete()));
@@ -31,6 +32,7 @@ test('a hundred claims for fifty servers survive a leader kill: each server is b
   const others = claims.filter((claim) => !first.includes(claim));
   for (const claim of first) await claim.isGone();
   for (const claim of others) await claim.reaches('Bound');
+  await until(testenv, 'every claim has had a server', () => tenancy.served.size >= claimCount);
   for (const node of nodes) await testenv.server(node).hasReason('ClaimServed');
   assert.equal(tenancy.served.size, claimCount, 'every claim had a server, once');
   assert.deepEqual(tenancy.breaches, []);
@@ -53,8 +55,7 @@ test('claims recreated under the same names in the storm never inherit a running
     ...claims.filter((claim) => !replacedEarly.includes(claim) && !served.includes(claim)),
     ...replacements,
   ];
-  const first = present.filter(({ phase }) => phase === 'Bound');
-  assert.equal(first.length, serverCount, 'as many claims are bound as there are servers');
+  const first = await boundAmong(testenv, present);
 
   await Promise.all(first.map((claim) => claim.delete()));
   for (const claim of present) if (!first.includes(claim)) await claim.reaches('Bound');
@@ -73,7 +74,7 @@ interface Fixture extends AsyncDisposable {
 async function openFixture(): Promise<Fixture> {
   await using stack = new AsyncDisposableStack();
   const service = new MachineService();
-  const testenv = stack.use(await startTestenv(service.testenvOptions(200)));
+  const testenv = stack.use(await startTestenv({ ...service.testenvOptions(200), timeoutMs }));
   const nodes = await testenv.addNodes({ generic: serverCount });
   const replicas = stack.use(new Replicas(testenv, service));
   for (let count = 0; count < 3; count += 1) await replicas.start();
@@ -97,6 +98,15 @@ async function recreate(testenv: Testenv, claim: ClaimHandle): Promise<ClaimHand
   await claim.delete();
   await claim.isGone();
   return testenv.claim({ image: 'registry.test/os:2', name: claim.name });
+}
+
+/** As many claims are bound as there are servers. */
+async function boundAmong(testenv: Testenv, claims: readonly ClaimHandle[]): Promise<ClaimHandle[]> {
+  const bound = () => claims.filter(({ phase }) => phase === 'Bound');
+  const follow = (check: () => void) => testenv.claims.onChange(check);
+  await untilChanged('the claims', 'are bound', () => bound().length >= serverCount, follow, testenv.timeline);
+  assert.equal(bound().length, serverCount, 'as many claims are bound as there are servers');
+  return bound();
 }
 
 /** Until a count of the tenancies is reached; the counts change with the servers. */

@@ -4,7 +4,7 @@ import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
 import { simulated } from '@metal/testenv/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { factoryBios, factoryBootOrder } from '@metal/simulator/machine.ts';
+import { factoryBootOrder } from '@metal/simulator/machine.ts';
 import {
   claimed,
   follow,
@@ -75,9 +75,9 @@ for (const [faultPoint, reach] of Object.entries(settingsFaultPoints)) {
     operator.kill(faultPoint);
     await operator.started;
     await server.hasReason('Available');
-    assert.deepEqual(node.machine.biosAttributes, factoryBios);
+    assert.deepEqual(node.machine.biosAttributes, node.machine.factoryBios);
     assert.equal(node.machine.bootOrder[0], factoryBootOrder[0]);
-    assert.ok(onlyRecord(testenv, name).status?.certificate);
+    assert.ok((await onlyRecord(testenv, name)).status?.certificate);
   });
 }
 

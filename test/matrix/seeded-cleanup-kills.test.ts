@@ -6,7 +6,7 @@ import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
 import { simulated } from '@metal/testenv/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { factoryBootOrder } from '@metal/simulator/machine.ts';
-import { purge, resetsBios, restoresBootOrder, tamper } from '../stories/cleanup-fixture.ts';
+import { purge, reportsOf, resetsBios, restoresBootOrder, tamper } from '../stories/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const rackSize = 5;
@@ -50,9 +50,8 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
         faultPoints.fireIfPending();
         await testenv.server(node).hasReason('Available');
         assert.equal(isUnclean(node), false);
-        const succeeded = [...testenv.erasures.all()].filter(
-          ({ spec }) => spec.systemUUID === node.uuid.toLowerCase() && spec.state === 'Succeeded',
-        );
+        const reports = await reportsOf(testenv, `${node.name}-system-0`);
+        const succeeded = reports.filter(({ spec }) => spec.state === 'Succeeded');
         assert.equal(succeeded.length, 1, 'erased in one successful attempt');
         assert.ok(succeeded[0]?.status?.certificate);
       }),
@@ -65,5 +64,5 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
 
 const isUnclean = ({ machine, name }: Node): boolean =>
   simulated({ machine, name }).installed !== undefined ||
-  machine.biosAttributes.LogicalProc !== 'Enabled' ||
+  machine.biosAttributes.LogicalProc !== machine.factoryBios.LogicalProc ||
   machine.bootOrder[0] !== factoryBootOrder[0];

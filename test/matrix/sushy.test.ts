@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { systemClock } from '@metal/kube/runtime/clock.ts';
+import { Bmc, Password } from '@metal/redfish/http/bmc.ts';
+import { compareAttributes } from '@metal/redfish/resources/attributes.ts';
+import { readBiosAttributes, writeBiosAttributes } from '@metal/redfish/resources/bios-attributes.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { addForeignBmc } from '@metal/testenv/foreign-bmc.ts';
 import { startSushy } from '@metal/testenv/sushy.ts';
@@ -61,4 +65,48 @@ test('a wrong password for sushy-tools is reported and not retried', async () =>
   const { status } = await testenv.bmcs.named('sushy').hasReason('AuthenticationFailed');
   assert.equal(status?.state, 'Error');
   assert.equal(testenv.servers.size, 0);
+});
+
+/** Every value is a text, whatever the registry defines. */
+const bios = {
+  BootMode: 'Uefi',
+  EmbeddedSata: 'Raid',
+  NumCores: '10',
+  QuietBoot: 'true',
+  SecureBootStatus: 'Enabled',
+  SerialNumber: 'QPX12345',
+  SysPassword: '',
+};
+
+test('BIOS attributes of sushy-tools are compared by its registry, whose locator has another name, and changed', async () => {
+  const credentials = { username: 'operator', password: 'opensesame' };
+  await using sushy = await startSushy({ systems, ...credentials, tls: false, bios });
+  await using bmc = new Bmc({
+    endpoint: { scheme: 'http', host: '127.0.0.1', port: sushy.port },
+    credentials: { username: credentials.username, password: new Password(credentials.password) },
+    clock: systemClock,
+  });
+  const uri = `/redfish/v1/Systems/${systems[0]?.uuid}`;
+  const observed = await readBiosAttributes(bmc, uri);
+  assert.deepEqual(observed.pending, {}, 'its settings object lists all attributes');
+  assert.equal(observed.registry?.definitions.get('QuietBoot')?.type, 'Boolean');
+
+  const desired = { BootMode: 'BIOS', EmbeddedSata: 'RAID Mode', NumCores: '10', QuietBoot: 'false' };
+  const { changes, problems } = compareAttributes(desired, observed);
+  assert.deepEqual(problems, []);
+  assert.deepEqual(
+    changes.map(({ name, to }) => [name, to]),
+    [
+      ['BootMode', 'Bios'],
+      ['QuietBoot', false],
+    ],
+  );
+  await writeBiosAttributes(bmc, uri, () => changes);
+  assert.deepEqual(compareAttributes(desired, await readBiosAttributes(bmc, uri)).changes, []);
+
+  const wrong = { BootMode: 'Both', NumCores: '11', SecureBootStatus: 'Disabled', SerialNumber: 'x'.repeat(17) };
+  assert.deepEqual(
+    compareAttributes(wrong, observed).problems.map(({ name }) => name),
+    ['BootMode', 'NumCores', 'SecureBootStatus', 'SerialNumber'],
+  );
 });

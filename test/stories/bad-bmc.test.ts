@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import { addInlineServer } from '@metal/testenv/inline-server.ts';
+import type { Fleet } from '@metal/simulator/fleet.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
@@ -84,7 +85,7 @@ test('an account that gains the login privilege is tried when its BMCSecret is a
 for (const status of [401, 403])
   test(`a BMC that refuses sessions with ${status} is used with Basic, and a wrong password locks no account`, async () => {
     // A request that timed out on a slow machine would be sent again.
-    await using testenv = await startTestenv({ speed: 100, flags: ['--bmc-call-timeout=30m'] });
+    await using testenv = await startTestenv({ speed: 300, flags: ['--bmc-call-timeout=30m'] });
     const quirks = { lockAfterFailures: 3 };
     const node = await testenv.fleet.add({ vendor: 'generic', password: 'another-one', quirks });
     node.bmc.answer(status, { path: '/SessionService/Sessions' });
@@ -169,6 +170,28 @@ test('a BMC certificate is verified against the CA bundle', async () => {
   assert.ok(node);
   await testenv.plugIn(node);
   await testenv.server(node).hasReason('Available');
+});
+
+/** The MAC prefix database of the fleet, with the authority of the fleet, and a wrong password before the right one. */
+const withAuthority = (fleet: Fleet): string =>
+  fleet
+    .macPrefixFile()
+    .replaceAll('    defaultCredentials:\n', '    defaultCredentials:\n      - { username: admin, password: wrong }\n')
+    .replaceAll('    type: bmc\n', `    type: bmc\n    tls: { caBundle: ${JSON.stringify(fleet.caPem)} }\n`);
+
+test('a BMC certificate is verified against the CA bundle of its MAC prefix, from the first login on', async () => {
+  await using testenv = await startTestenv({
+    fleet: { https: true },
+    flags: ['--protocol=https', '--bmc-call-timeout=30m'],
+    macPrefixes: withAuthority,
+    speed: 100,
+  });
+  const [node] = await testenv.addNodes({ generic: 1 });
+  assert.ok(node);
+  await testenv.plugIn(node);
+  const bmc = await testenv.bmc(node).reaches('Enabled');
+  assert.equal(bmc.spec?.protocol.tls?.caBundle, testenv.fleet.caPem);
+  assert.equal(node.bmc.access.failedLogins, 1);
 });
 
 test('an unreachable BMC is retried, and its server comes up after the BMC recovers', async () => {
@@ -348,7 +371,10 @@ test('a power-on without effect is reported and repeated', async () => {
 });
 
 test('an ignored boot override ends the discovery attempt, and the next attempt succeeds', async () => {
-  await using testenv = await startTestenv({ flags: ['--discovery-timeout=60s', '--power-polling-timeout=10s'] });
+  // With many attempts: on a slow machine the first one after the repair may time out as well.
+  await using testenv = await startTestenv({
+    flags: ['--discovery-timeout=60s', '--discovery-attempts=20', '--power-polling-timeout=10s'],
+  });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
   node.bmc.set({ ignoresOverride: true });
@@ -363,7 +389,8 @@ test('an ignored boot override ends the discovery attempt, and the next attempt 
 
 test('a server without a report ends in Error and off, and recovers on retry', async () => {
   await using testenv = await startTestenv({
-    flags: ['--discovery-timeout=30s', '--discovery-attempts=2', '--power-polling-timeout=10s'],
+    // Long enough for the discovery after the retry on a slow machine.
+    flags: ['--discovery-timeout=4m', '--discovery-attempts=1', '--power-polling-timeout=10s'],
   });
   const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);

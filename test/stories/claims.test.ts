@@ -83,6 +83,7 @@ test('thirty simultaneous claims against ten servers: ten are bound, no server t
   for (const node of nodes) await testenv.server(node).hasReason('ClaimServed');
   const holders = nodes.map((node) => testenv.server(node).now?.spec.serverClaimRef?.uid);
   assert.equal(new Set(holders).size, 10);
+  for (const claim of claims) if (holders.includes(claim.uid)) await claim.reaches('Bound');
   assert.equal(claims.filter(({ phase }) => phase === 'Bound').length, 10);
 });
 

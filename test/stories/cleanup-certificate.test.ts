@@ -60,7 +60,7 @@ async function cleanAgain(testenv: Testenv, node: Node, name: string): Promise<s
   await claim.delete();
   await claim.isGone();
   await testenv.server(node).hasReason('Available');
-  const mine = reportsOf(testenv, name).find(({ spec }) => spec.formerClaim?.uid === claim.uid);
+  const mine = (await reportsOf(testenv, name)).find(({ spec }) => spec.formerClaim?.uid === claim.uid);
   return mine?.metadata.name ?? assert.fail('there is no record');
 }
 
@@ -72,7 +72,7 @@ test('a certificate is exported and verified with the documented commands, and o
   await claim.delete();
   await claim.isGone();
   const free = await server.hasReason('Available');
-  const [report] = reportsOf(testenv, name);
+  const [report] = await reportsOf(testenv, name);
   assert.ok(report);
   await using at = await openShell(testenv);
   const { kid } = await at.export(report.metadata.name);
@@ -127,7 +127,7 @@ test('the private key stays in the manager namespace; after a key rotation earli
   await claim.delete();
   await claim.isGone();
   await server.hasReason('Available');
-  const [first] = reportsOf(testenv, name).map(({ metadata }) => metadata.name);
+  const [first] = (await reportsOf(testenv, name)).map(({ metadata }) => metadata.name);
   const key = { namespace: 'default', name: certificateKeySecret.name };
   const { metadata, data } = await testenv.client.get(Secret, key);
   assert.match(Buffer.from(data?.[certificateKeySecret.key] ?? '', 'base64').toString(), /BEGIN PRIVATE KEY/);

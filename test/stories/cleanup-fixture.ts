@@ -1,6 +1,6 @@
 import { untilChanged } from '@metal/testenv/watched-object.ts';
 import assert from 'node:assert/strict';
-import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
+import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
 import type { Testenv } from '@metal/testenv/testenv.ts';
@@ -46,8 +46,14 @@ export function follow(
   return { states, uncleanReleases, [Symbol.dispose]: () => following[Symbol.dispose]() };
 }
 
-export const reportsOf = (testenv: Testenv, name: string): ErasureReport[] =>
-  [...testenv.erasures.all()].filter(({ spec }) => spec.serverRef.name === name);
+const isAbout =
+  (name: string) =>
+  ({ spec }: ErasureReport): boolean =>
+    spec.serverRef.name === name;
+
+/** As the API server has them: what a story sees of a server may be ahead of a watch of ErasureReports. */
+export const reportsOf = async ({ client }: Testenv, name: string): Promise<ErasureReport[]> =>
+  (await client.list(ErasureReport)).items.filter(isAbout(name));
 
 /** Waits for a change of the ErasureReports, which are written after what they are about has happened. */
 export const untilReports = (
@@ -59,19 +65,35 @@ export const untilReports = (
   untilChanged(
     `reports of ${name}`,
     description,
-    () => holds(reportsOf(testenv, name)),
+    () => holds([...testenv.erasures.all()].filter(isAbout(name))),
     (check) => testenv.erasures.onChange(check),
     testenv.timeline,
   );
 
-export const onlyRecord = (testenv: Testenv, name: string): ErasureReport => {
-  const [record, ...others] = reportsOf(testenv, name);
+export const onlyRecord = async (testenv: Testenv, name: string): Promise<ErasureReport> => {
+  const [record, ...others] = await reportsOf(testenv, name);
   assert.equal(others.length, 0);
   return record ?? assert.fail('there is no record');
 };
 
 export const until = (testenv: Testenv, name: string, state: string): Promise<unknown> =>
   testenv.servers.named(name).until(`is ${state}`, ({ status }) => status?.state === state);
+
+const isOffWithoutBoot = ({ spec, status }: Server): boolean =>
+  status?.powerState === 'Off' && spec.bootConfigurationRef === undefined;
+
+/** The claim is released, and the last attempt to clean its server up fails. */
+export async function failedRelease(
+  testenv: Testenv,
+  { claim, name, server }: Pick<Awaited<ReturnType<typeof claimed>>, 'claim' | 'name' | 'server'>,
+): Promise<Server> {
+  await claim.delete();
+  await claim.isGone();
+  await until(testenv, name, 'Error');
+  const failed = await server.until('is off with nothing to boot', isOffWithoutBoot);
+  assert.equal(failed.status?.failure?.reason, 'CleanupFailed');
+  return failed;
+}
 
 /** Changes that a claim may leave on a machine besides the data on its disks. */
 export function tamper({ machine }: Node): void {

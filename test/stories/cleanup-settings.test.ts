@@ -3,18 +3,9 @@ import { test } from 'node:test';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { simulated } from '@metal/testenv/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { factoryBios, factoryBootOrder } from '@metal/simulator/machine.ts';
-import {
-  claimed,
-  follow,
-  onlyRecord,
-  purge,
-  reportsOf,
-  resetsBios,
-  restoresBootOrder,
-  tamper,
-  until,
-} from './cleanup-fixture.ts';
+import { factoryBootOrder } from '@metal/simulator/machine.ts';
+import { claimed, onlyRecord, purge, reportsOf, resetsBios, restoresBootOrder, tamper } from './cleanup-fixture.ts';
+import { testFailingReset } from './failing-reset-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 
@@ -43,13 +34,13 @@ for (const [vendor, result] of [
     await claim.isGone();
     await server.hasReason('Available');
 
-    assert.deepEqual(node.machine.biosAttributes, factoryBios);
+    assert.deepEqual(node.machine.biosAttributes, node.machine.factoryBios);
     assert.equal(node.machine.bootOrder[0], factoryOrder[0]);
     assert.equal(node.machine.override, undefined);
     assert.equal(simulated(node).installed, undefined);
     assert.deepEqual(node.powerLog.slice(powerBefore), ['Off', 'On', 'Off']);
     assert.equal(changes(node, requestsBefore).filter((change) => change.endsWith(resetBios)).length, 1);
-    const { spec, status } = onlyRecord(testenv, name);
+    const { spec, status } = await onlyRecord(testenv, name);
     assert.deepEqual([spec.state, spec.mode], ['Succeeded', 'Purge']);
     assert.equal(status?.bios?.result, result);
     assert.deepEqual(status?.bootOrder, { devices: factoryOrder, result: 'AsWanted' });
@@ -76,14 +67,14 @@ test("a BIOS is reset without an erasure by a start that does not boot the claim
   await claim.delete();
   await claim.isGone();
   await server.hasReason('Available');
-  assert.deepEqual(node.machine.biosAttributes, factoryBios);
+  assert.deepEqual(node.machine.biosAttributes, node.machine.factoryBios);
   assert.notEqual(simulated(node).installed, undefined, 'no disk was touched');
   assert.deepEqual(
     node.boots.slice(bootsBefore).map(({ override, from }) => [override, from]),
     [['Pxe', 'network']],
   );
   assert.equal(node.power, 'Off');
-  const { spec, status } = onlyRecord(testenv, name);
+  const { spec, status } = await onlyRecord(testenv, name);
   assert.deepEqual([spec.state, spec.mode, spec.disks], ['Succeeded', 'None', []]);
   assert.equal(status?.bios?.result, 'Confirmed');
   assert.equal(status?.bootOrder, undefined, 'no policy requires it');
@@ -98,7 +89,7 @@ test('a boot order is restored without a start, and an unchanged one needs no wr
   await server.hasReason('Available');
   assert.deepEqual(node.powerLog.slice(powerBefore), ['Off']);
   assert.deepEqual(changes(node, requestsBefore), []);
-  assert.deepEqual(onlyRecord(testenv, name).status?.bootOrder, { devices: factoryOrder, result: 'AsWanted' });
+  assert.deepEqual((await onlyRecord(testenv, name)).status?.bootOrder, { devices: factoryOrder, result: 'AsWanted' });
 
   await testenv.servers.patch(name, { spec: { bootOrder: [{ name: 'network', priority: 1, device: 'Boot0002' }] } });
   const next = await testenv.claim({ image: 'registry.test/os:1', on: node });
@@ -109,8 +100,8 @@ test('a boot order is restored without a start, and an unchanged one needs no wr
   await server.hasReason('Available');
   assert.equal(node.machine.bootOrder[0], 'Boot0002', 'spec.bootOrder has priority over the recorded order');
   assert.deepEqual(
-    reportsOf(testenv, name).map(({ spec }) => [spec.state, spec.formerClaim?.name]),
-    [claim, next].map((one) => ['Succeeded', one.name]),
+    (await reportsOf(testenv, name)).map(({ spec }) => `${spec.state} ${spec.formerClaim?.name}`).toSorted(),
+    [claim, next].map((one) => `Succeeded ${one.name}`),
   );
 });
 
@@ -130,48 +121,11 @@ test('an override left by a claim is cleared without any policy, and no other wr
   assert.equal(node.machine.biosAttributes.LogicalProc, 'Disabled');
 });
 
-const failingResets: [title: string, fault: (node: Node) => void, message: RegExp, flags?: string[]][] = [
-  ['that the BIOS does not offer', ({ bmc }) => bmc.set({ lacksBiosReset: true }), /offers no reset of its BIOS/],
-  [
-    'that never takes effect',
-    ({ bmc }) => bmc.set({ biosResetStuck: true }),
-    /BIOS reset was accepted and is still pending/,
-  ],
-  ['answered with 500', ({ bmc }) => bmc.answer(500, { path: resetBios }), /could not be reset within/],
-  [
-    'of a boot order that the BMC ignores',
-    ({ bmc }) => bmc.set({ ignoresBootOrder: true }),
-    /boot order was accepted and not shown/,
-    // Long enough to request the order and to read it back.
-    [restoresBootOrder, '--cleanup-timeout=3m'],
-  ],
-];
-for (const [title, fault, message, flags = [resetsBios, '--cleanup-timeout=1m']] of failingResets) {
-  test(`a reset ${title} ends in Error, off and not claimable; a retry succeeds after the machine recovers`, async () => {
-    await using testenv = await startTestenv({ flags: [...flags, '--cleanup-attempts=2'] });
-    const { node, claim, name, server } = await claimed(testenv);
-    using seen = follow(testenv, node);
-    tamper(node);
-    fault(node);
-    await claim.delete();
-    await claim.isGone();
-    await until(testenv, name, 'Error');
-    const failed = await server.until('is off with nothing to boot', ({ spec, status }) => {
-      return status?.powerState === 'Off' && spec.bootConfigurationRef === undefined;
-    });
-    assert.equal(failed.status?.failure?.reason, 'CleanupFailed');
-    assert.match(failed.status?.failure?.message ?? '', /attempt 2 of 2 to clean it up/);
-    assert.match(failed.status?.failure?.message ?? '', message);
-    assert.ok(reportsOf(testenv, name).every(({ status }) => status?.certificate === undefined));
-
-    await node.bmc.heal();
-    await testenv.servers.requestOperation(failed, 'retry');
-    await server.hasReason('Available');
-    if (flags.includes(resetsBios)) assert.deepEqual(node.machine.biosAttributes, factoryBios);
-    assert.equal(node.machine.bootOrder[0], factoryOrder[0]);
-    assert.deepEqual(seen.states, ['Reserved', 'Cleanup', 'Error', 'Cleanup', 'Available']);
-  });
-}
+testFailingReset(startTestenv, {
+  title: 'that never takes effect',
+  fault: ({ bmc }) => bmc.set({ biosResetStuck: true }),
+  message: /BIOS reset was accepted and is still pending/,
+});
 
 test('a settings reset that the machine cannot perform is waived with a reason, and nothing is certified', async () => {
   await using testenv = await startTestenv({ flags: ['--cleanup-attempts=1'] });
@@ -183,7 +137,7 @@ test('a settings reset that the machine cannot perform is waived with a reason, 
   const text = 'Ada: its settings were looked at by hand';
   await testenv.servers.patch(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': text } } });
   await server.hasReason('Available');
-  const { spec, status } = onlyRecord(testenv, name);
+  const { spec, status } = await onlyRecord(testenv, name);
   assert.deepEqual([spec.state, spec.message, status?.certificate], ['Waived', text, undefined]);
   assert.equal(node.power, 'Off');
 });

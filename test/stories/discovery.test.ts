@@ -58,8 +58,7 @@ test('a discovery restarts when its boot configuration is deleted, and completes
   assert.ok(node);
   await testenv.plugIn(node);
   await testenv.machine(node).until('is on', () => node.power === 'On');
-  const { metadata } = await testenv.bootOf(node).reaches('Ready');
-  await testenv.client.delete(ServerBootConfiguration, metadata);
+  await testenv.client.delete(ServerBootConfiguration, { namespace: 'default', name: `${node.name}-system-0` });
   await testenv.server(node).hasReason('Available');
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
 });

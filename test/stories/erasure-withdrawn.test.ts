@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, suite, test } from 'node:test';
+import { minutes } from '@metal/kube/runtime/durations.ts';
 import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { simulated } from '@metal/testenv/simulated.ts';
@@ -17,7 +18,7 @@ before(async () => {
   testenv = await startTestenv({
     speed: 10,
     flags: [purge, '--cleanup-timeout=4m'],
-    fleet: { bootMs: 8_000, eraseMs: 120_000 },
+    fleet: { bootMs: 20_000, eraseMs: 120_000 },
   });
 });
 
@@ -47,68 +48,71 @@ async function assertCleanedAgain(node: Node, name: string, finalStates: readonl
   assert.equal(isEmpty(node), true);
   assert.deepEqual(seen.uncleanReleases, []);
   assert.equal(seen.states.includes('Error'), false);
-  const states = reportsOf(testenv, name).map(({ spec }) => `${spec.attempt} ${spec.state}`);
+  const states = (await reportsOf(testenv, name)).map(({ spec }) => `${spec.attempt} ${spec.state}`);
   assert.deepEqual(states.toSorted(), finalStates);
 }
 
-test('a claim reference restored before the erasure began keeps the data, with an event', async () => {
-  const { node, name, claim, server } = await returnServer('WaitingForEraser');
-  await putBack(name, claim);
-  await testenv.hasEvent(name, 'CleanupHeldByClaim', 'no disk was begun');
-  await bootHasEnded(node);
-  assert.notEqual(node.running?.role, 'eraser');
-  const held = await server.hasReason('CleanupHeldByClaim');
-  assert.match(JSON.stringify(held.status?.conditions), /names claim default\/claim-\d+; no disk was begun/);
-  assert.notEqual(held.status?.cleanup?.withdrawnTime, undefined);
-  assert.equal(isEmpty(node), false);
+// Each has its own machine, and waits most of the time.
+suite('an erasure', { concurrency: true }, () => {
+  test('a claim reference restored before the erasure began keeps the data, with an event', async () => {
+    const { node, name, claim, server } = await returnServer('WaitingForEraser');
+    await putBack(name, claim);
+    await testenv.hasEvent(name, 'CleanupHeldByClaim', 'no disk was begun');
+    await bootHasEnded(node);
+    assert.notEqual(node.running?.role, 'eraser');
+    const held = await server.hasReason('CleanupHeldByClaim');
+    assert.match(JSON.stringify(held.status?.conditions), /names claim default\/claim-\d+; no disk was begun/);
+    assert.notEqual(held.status?.cleanup?.withdrawnTime, undefined);
+    assert.equal(isEmpty(node), false);
 
-  await testenv.servers.patch(name, { spec: { serverClaimRef: null } });
-  await assertCleanedAgain(node, name, ['1 Succeeded']);
-});
-
-test('a claim reference restored during the erasure stops it, and the lost data is reported by disk', async () => {
-  const { node, name, claim, server } = await returnServer('ErasingDisks');
-  await putBack(name, claim);
-  const event = await testenv.hasEvent(name, 'CleanupHeldByClaim', 'erasing has ended');
-  assert.match(event.note, /; partly erased: nvme0n1/);
-  await untilReports(testenv, name, 'has failed', ([report]) => report?.spec.state === 'Failed');
-  const [record] = reportsOf(testenv, name);
-  assert.equal(record?.spec.withdrawn, `spec.serverClaimRef names claim default/${claim.name}`);
-  assert.equal(record?.spec.disks?.[0]?.method, 'Overwrite');
-  await testenv.untilStable(60_000);
-  assert.equal(isEmpty(node), false);
-  assert.equal(server.now?.status?.state, 'Cleanup');
-
-  await testenv.servers.patch(name, { spec: { serverClaimRef: null } });
-  await assertCleanedAgain(node, name, ['1 Failed', '1 Succeeded']);
-});
-
-test('a disk that continues its own sanitize operation is reported', async () => {
-  const { node, name, claim } = await returnServer('ErasingDisks', (one) => {
-    simulated(one).eraserFault = 'sanitizes';
+    await testenv.servers.patch(name, { spec: { serverClaimRef: null } });
+    await assertCleanedAgain(node, name, ['1 Succeeded']);
   });
-  await putBack(name, claim);
-  const event = await testenv.hasEvent(name, 'CleanupHeldByClaim', 'erasing has ended');
-  assert.match(event.note, /; still erasing by itself: nvme0n1/);
-  await testenv.machine(node).until('is empty nevertheless', () => isEmpty(node));
-});
 
-test('a server paused before its erasure began keeps its data', async () => {
-  const { node, name, server } = await returnServer('WaitingForEraser');
-  await testenv.servers.requestOperation(await server.exists(), 'ignore');
-  // An eraser that had its boot data before the pause gets no order.
-  await bootHasEnded(node);
-  assert.equal(isEmpty(node), false);
-  assert.deepEqual(reportsOf(testenv, name), []);
-});
+  test('a claim reference restored during the erasure stops it, and the lost data is reported by disk', async () => {
+    const { node, name, claim, server } = await returnServer('ErasingDisks');
+    await putBack(name, claim);
+    const event = await testenv.hasEvent(name, 'CleanupHeldByClaim', 'erasing has ended');
+    assert.match(event.note, /; partly erased: nvme0n1/);
+    await untilReports(testenv, name, 'has failed', ([report]) => report?.spec.state === 'Failed');
+    const [record] = await reportsOf(testenv, name);
+    assert.equal(record?.spec.withdrawn, `spec.serverClaimRef names claim default/${claim.name}`);
+    assert.equal(record?.spec.disks?.[0]?.method, 'Overwrite');
+    await testenv.clock.sleep(minutes(1));
+    assert.equal(isEmpty(node), false);
+    assert.equal(server.now?.status?.state, 'Cleanup');
 
-test('a server paused during its erasure is not erased further, and its report states why', async () => {
-  const { node, name, server } = await returnServer('ErasingDisks');
-  await testenv.servers.requestOperation(await server.exists(), 'ignore');
-  const isStopped = ({ spec }: ErasureReport): boolean => /paused by annotation/.test(spec.withdrawn ?? '');
-  await untilReports(testenv, name, 'has stopped', (reports) => reports.some(isStopped));
-  assert.equal(isEmpty(node), false);
+    await testenv.servers.patch(name, { spec: { serverClaimRef: null } });
+    await assertCleanedAgain(node, name, ['1 Failed', '1 Succeeded']);
+  });
 
-  await testenv.servers.patch(name, { metadata: { annotations: { 'metal.ironcore.dev/operation': null } } });
-  await assertCleanedAgain(node, name, ['1 Failed', '1 Succeeded']);
+  test('a disk that continues its own sanitize operation is reported', async () => {
+    const { node, name, claim } = await returnServer('ErasingDisks', (one) => {
+      simulated(one).eraserFault = 'sanitizes';
+    });
+    await putBack(name, claim);
+    const event = await testenv.hasEvent(name, 'CleanupHeldByClaim', 'erasing has ended');
+    assert.match(event.note, /; still erasing by itself: nvme0n1/);
+    await testenv.machine(node).until('is empty nevertheless', () => isEmpty(node));
+  });
+
+  test('a server paused before its erasure began keeps its data', async () => {
+    const { node, name, server } = await returnServer('WaitingForEraser');
+    await testenv.servers.requestOperation(await server.exists(), 'ignore');
+    // An eraser that had its boot data before the pause gets no order.
+    await bootHasEnded(node);
+    assert.equal(isEmpty(node), false);
+    assert.deepEqual(await reportsOf(testenv, name), []);
+  });
+
+  test('a server paused during its erasure is not erased further, and its report states why', async () => {
+    const { node, name, server } = await returnServer('ErasingDisks');
+    await testenv.servers.requestOperation(await server.exists(), 'ignore');
+    const isStopped = ({ spec }: ErasureReport): boolean => /paused by annotation/.test(spec.withdrawn ?? '');
+    await untilReports(testenv, name, 'has stopped', (reports) => reports.some(isStopped));
+    assert.equal(isEmpty(node), false);
+
+    await testenv.servers.patch(name, { metadata: { annotations: { 'metal.ironcore.dev/operation': null } } });
+    await assertCleanedAgain(node, name, ['1 Failed', '1 Succeeded']);
+  });
 });

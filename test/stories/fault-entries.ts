@@ -1,6 +1,6 @@
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Testenv } from '@metal/testenv/testenv.ts';
-import type { Faults } from '@metal/simulator/faults.ts';
+import type { Faults, UpdateFaults } from '@metal/simulator/faults.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
 /** The phases of a machine in which a fault is injected. */
@@ -50,8 +50,8 @@ const only = (expectedReasons: Partial<Record<FaultPhase, Expectation>>): Record
   ...expectedReasons,
 });
 
-/** Every fault of the simulator; a new one without an entry does not compile. */
-export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
+/** Every fault of the simulator that concerns these phases; a new one without an entry does not compile. */
+export const faultEntries: Readonly<Record<Exclude<keyof Faults, keyof UpdateFaults>, FaultEntry>> = {
   latencyMs: { inject: ({ bmc }) => bmc.latency(60_000), expectedReasons: everywhere('TimedOut') },
   hang: { inject: ({ bmc }) => bmc.hang(), expectedReasons: everywhere('TimedOut') },
   refuses: { inject: ({ bmc }) => bmc.refuse(), expectedReasons: everywhere('Unreachable') },
@@ -85,6 +85,11 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
   // Affects only cleanups that reset settings.
   lacksBiosReset: { inject: ({ bmc }) => bmc.set({ lacksBiosReset: true }), expectedReasons: only({}) },
   biosResetStuck: { inject: ({ bmc }) => bmc.set({ biosResetStuck: true }), expectedReasons: only({}) },
+  // No settings are sent in these phases.
+  rejectsAttribute: { inject: ({ bmc }) => bmc.rejectAttribute('BootMode'), expectedReasons: only({}) },
+  dropsPendingSettings: { inject: ({ bmc }) => bmc.dropPendingSettings(), expectedReasons: only({}) },
+  keepsPendingSettings: { inject: ({ bmc }) => bmc.keepPendingSettings(), expectedReasons: only({}) },
+  mirrorsSettings: { inject: ({ bmc }) => bmc.mirrorSettings(), expectedReasons: only({}) },
   ignoresBootOrder: { inject: ({ bmc }) => bmc.set({ ignoresBootOrder: true }), expectedReasons: only({}) },
   ignoresOverride: {
     inject: ({ bmc }) => bmc.ignoreOverride(),

@@ -1,11 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noFaults } from '@metal/simulator/faults.ts';
+import { noFaults, type UpdateFaults } from '@metal/simulator/faults.ts';
 import { faultEntries } from './fault-entries.ts';
 import { maxConcurrentCells, oneCellPerFault, surviveAll } from './fault-survival.ts';
 
+/** No machine of these tests is updated: the stories about firmware have these faults. */
+const ofUpdates: Readonly<Record<keyof UpdateFaults, true>> = {
+  rejectsUpdates: true,
+  downloadFails: true,
+  checksumFails: true,
+  updateStuck: true,
+  updateTaskVanishes: true,
+  versionUnchanged: true,
+  silentAfterUpdateMs: true,
+  powerLostWhileFlashing: true,
+};
+
 test('every fault of the simulator has an entry with expectations', () => {
-  assert.deepEqual(Object.keys(faultEntries).toSorted(), Object.keys(noFaults).toSorted());
+  const expected = Object.keys(noFaults).filter((name) => !(name in ofUpdates));
+  assert.deepEqual(Object.keys(faultEntries).toSorted(), expected.toSorted());
 });
 
 test('every fault is reported in time, and its machine continues after it', { concurrency: maxConcurrentCells }, (t) =>

@@ -354,7 +354,6 @@ test('a server in maintenance is deleted only when its annotation allows it', as
     metadata: swap,
     spec: { policy: 'Enforced', serverRef: { name: metadata.name }, serverPower: 'Off' },
   });
-  await testenv.servers.patch(metadata.name, { spec: { serverMaintenanceRef: swap } });
   await testenv.server(node).reaches('Maintenance');
   await assert.rejects(
     testenv.client.delete(Server, metadata),

@@ -36,7 +36,7 @@ test('a process exports every metric used by dashboard and alert rules, with one
   const [node] = nodes;
   assert.ok(node);
   const claim = await testenv.claim({ image: 'registry.test/os:1', on: node });
-  await claim.reaches('Bound');
+  await claim.watched.hasCondition('Booted', 'True');
   await testenv.server(node).hasReason('ClaimServed');
   const waiting = await testenv.claim({ image: 'registry.test/os:1', on: node });
   await waiting.watched.hasReason('NoServerMatches');
@@ -64,7 +64,7 @@ test('a process exports every metric used by dashboard and alert rules, with one
     [free, 'Available'],
   ]) {
     const series = text.match(new RegExp(`^metal_server_state\\{server="${name}".*$`, 'gm')) ?? [];
-    assert.equal(series.length, 9, 'one series per state');
+    assert.equal(series.length, 11, 'one series per state');
     assert.deepEqual(
       series.filter((line) => line.endsWith(' 1')),
       [`metal_server_state{server="${name}",state="${state}"} 1`],

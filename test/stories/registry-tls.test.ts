@@ -44,8 +44,8 @@ test('a machine reports over TLS to a registry whose CA is in its ignition', asy
   const [node] = await testenv.addNodes({ dell: 1 });
   assert.ok(node);
   await testenv.plugIn(node);
-  const server = await testenv.server(node).hasReason('Available');
-  assert.ok(testenv.inventories.get(server.metadata.name));
+  await testenv.server(node).hasReason('Available');
+  await testenv.inventoryOf(node).exists();
 });
 
 test('a registry with the certificate of another CA receives no report', async () => {

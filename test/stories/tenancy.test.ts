@@ -43,7 +43,9 @@ test('a changed image is booted, from off, only on a reprovision request', async
   await testenv.server(node).hasReason('ClaimServed');
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off', 'On']);
   assert.deepEqual(imagesOf(node).slice(-2), ['network', 'network']);
-  assert.equal(claim.watched.now?.metadata.annotations?.['metal.ironcore.dev/operation'], undefined);
+  const isConsumed = ({ metadata }: ServerClaim) =>
+    metadata.annotations?.['metal.ironcore.dev/operation'] === undefined;
+  await claim.watched.until('has no request any more', isConsumed);
 });
 
 test('a reprovision request is served although a clock that was ahead marked an earlier one', async () => {
@@ -62,7 +64,8 @@ test('a reprovision request is served although a clock that was ahead marked an 
   await patchClaim(testenv, claim.name, { metadata: { annotations: reprovision } });
   await testenv.machine(node).until('booted again', () => node.boots.length > boots && node.running?.role === 'os');
   assert.equal(node.boots.at(-1)?.from, 'network');
-  assert.equal(claim.watched.now?.metadata.annotations?.[mark], '2199-01-01T00:00:00.001Z');
+  const isLater = ({ metadata }: ServerClaim) => metadata.annotations?.[mark] === '2199-01-01T00:00:00.001Z';
+  await claim.watched.until('has a later mark', isLater);
 });
 
 test('a deleted boot configuration of a claim is recreated, and its machine keeps running', async () => {
@@ -208,7 +211,7 @@ test('a claim keeps its server when the evicting taint is removed in time', asyn
   await claim.hasReason('Evicting');
   await testenv.servers.patch(server.metadata.name, { spec: { taints: null } });
   await claim.hasReason('NotEvicting');
-  assert.equal(testenv.server(node).now?.status?.evictionSince, undefined);
+  await testenv.server(node).until('is not evicting', ({ status }) => status?.evictionSince === undefined);
   assert.equal(claim.phase, 'Bound');
   assert.equal(node.power, 'On');
 });

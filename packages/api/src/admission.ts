@@ -1,19 +1,15 @@
 import type { AdmissionRule } from '@metal/kube/kinds/admission.ts';
 import type { DefinedKind } from '@metal/kube/kinds/define-kind.ts';
-import { BIOSSettingsSet } from './v1alpha1/bios-settings-set.ts';
 import { BIOSSettings } from './v1alpha1/bios-settings.ts';
-import { BIOSVersionSet } from './v1alpha1/bios-version-set.ts';
 import { BIOSVersion } from './v1alpha1/bios-version.ts';
 import { BMC } from './v1alpha1/bmc.ts';
 import { BMCSecret } from './v1alpha1/bmc-secret.ts';
-import { BMCSettingsSet } from './v1alpha1/bmc-settings-set.ts';
 import { BMCSettings } from './v1alpha1/bmc-settings.ts';
-import { BMCVersionSet } from './v1alpha1/bmc-version-set.ts';
 import { BMCVersion } from './v1alpha1/bmc-version.ts';
+import { FirmwareVersion } from './v1alpha1/firmware-version.ts';
 import { Endpoint } from './v1alpha1/endpoint.ts';
 import { MACAddressIndex } from './v1alpha1/mac-address-index.ts';
 import { ServerClaim } from './v1alpha1/server-claim.ts';
-import { ServerMaintenance } from './v1alpha1/server-maintenance.ts';
 import { Server } from './v1alpha1/server.ts';
 import { operationAnnotation, operations } from './wire/contract.ts';
 
@@ -33,28 +29,52 @@ const protocolHint = (protocol: string) => ({
   message: `'protocol "' + ${protocol}.name + '" on port ' + string(${protocol}.port) + ' is not supported: expected protocol Redfish and a port from 1 to 65535'`,
 });
 
-/** Kinds that no controller works on yet, each with what works without one. A kind leaves the table with its controller. */
-const unserved: readonly (readonly [kind: DefinedKind, instead?: string])[] = [
-  [ServerMaintenance, 'it has an effect only while spec.serverMaintenanceRef of a Server names it'],
-  [BIOSSettings],
-  [BIOSSettingsSet],
-  [BIOSVersion],
-  [BIOSVersionSet],
-  [BMCSettings],
-  [BMCSettingsSet],
-  [BMCVersion],
-  [BMCVersionSet],
-];
+const hasOperation = (object: string, operation: string): string =>
+  `(has(${object}.metadata.annotations) && '${operationAnnotation}' in ${object}.metadata.annotations && ` +
+  `${object}.metadata.annotations['${operationAnnotation}'] == '${operation}')`;
 
-/** The object is stored for a release that has the controller. */
-const unservedAdvice = (kind: DefinedKind, instead = 'the object is stored, and nothing happens'): AdmissionRule => ({
-  name: `metal-operator-${kind.singular}-unserved`,
-  kind,
-  operations: ['CREATE', 'UPDATE'],
-  action: 'Warn',
-  when: specChanges,
-  checks: [{ holds: 'false', message: `'no controller of this release works on ${kind.kind}: ${instead}'` }],
-});
+/** A change was sent to the BMC, and its result is not known yet. */
+const isUnderWay =
+  `has(oldObject.status) && has(oldObject.status.state) && oldObject.status.state == 'InProgress' && ` +
+  `has(oldObject.status.attempt) && has(oldObject.status.attempt.sendTime)`;
+
+/** Metadata, with its annotations for operations, stays writable. */
+const updateInProgress = (kind: DefinedKind): AdmissionRule[] => [
+  {
+    name: `metal-operator-${kind.singular}-in-progress`,
+    kind,
+    operations: ['UPDATE'],
+    action: 'Deny',
+    denyReason: 'Forbidden',
+    when: 'object.spec != oldObject.spec',
+    variables: {
+      isUnderWay,
+      isAllowed: [operations.allowInProgressUpdate, operations.allowInProgressDelete]
+        .map((operation) => hasOperation('object', operation))
+        .join(' || '),
+    },
+    checks: [
+      {
+        holds: '!variables.isUnderWay || variables.isAllowed',
+        message: `'cannot change the spec while the BMC carries out the change: wait until status.state is no longer InProgress, or set annotation ${operationAnnotation} to ${operations.allowInProgressUpdate}'`,
+      },
+    ],
+  },
+  {
+    name: `metal-operator-${kind.singular}-deletion`,
+    kind,
+    operations: ['DELETE'],
+    action: 'Deny',
+    denyReason: 'Forbidden',
+    variables: { isUnderWay, isAllowed: hasOperation('oldObject', operations.allowInProgressDelete) },
+    checks: [
+      {
+        holds: '!variables.isUnderWay || variables.isAllowed',
+        message: `'cannot delete ${kind.kind} ' + oldObject.metadata.name + ' while the BMC carries out the change: wait until status.state is no longer InProgress, or set annotation ${operationAnnotation} to ${operations.allowInProgressDelete}'`,
+      },
+    ],
+  },
+];
 
 /** Checks of the API server beyond the schemas of the kinds: rejections first, then warnings. */
 export const admissionRules: readonly AdmissionRule[] = [
@@ -149,5 +169,5 @@ export const admissionRules: readonly AdmissionRule[] = [
       },
     ],
   },
-  ...unserved.map(([kind, instead]) => unservedAdvice(kind, instead)),
+  ...[BIOSSettings, BIOSVersion, BMCSettings, BMCVersion, FirmwareVersion].flatMap(updateInProgress),
 ];

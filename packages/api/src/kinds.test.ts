@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { objectSchema } from '@metal/kube/kinds/crd.ts';
 import { kinds } from './kinds.ts';
+import { metal3Kinds } from './metal3/metal3-kinds.ts';
 import { BMC } from './v1alpha1/bmc.ts';
 import type { BMCSecret } from './v1alpha1/bmc-secret.ts';
 import type { BMCVersionSet } from './v1alpha1/bmc-version-set.ts';
@@ -22,7 +23,9 @@ function undescribed(schema: Schema, path: string): string[] {
   return [...here, ...below, ...(isSchema(schema.items) ? undescribed(schema.items, path) : [])];
 }
 
-for (const kind of kinds) {
+const allKinds = [...kinds, ...metal3Kinds];
+
+for (const kind of allKinds) {
   test(`every field of ${kind.kind} has a description`, () => {
     const identity = new Set(['apiVersion', 'kind', 'metadata']);
     assert.deepEqual(
@@ -33,7 +36,7 @@ for (const kind of kinds) {
 }
 
 test('kinds, plurals and short names are unique', () => {
-  const names = kinds.flatMap(({ kind, plural, shortNames }) => [kind, plural, ...shortNames]);
+  const names = allKinds.flatMap(({ kind, plural, shortNames }) => [kind, plural, ...shortNames]);
   assert.deepEqual(
     names.filter((name, index) => names.indexOf(name) !== index),
     [],

@@ -1,4 +1,5 @@
 import type { DefinedKind } from '@metal/kube/kinds/define-kind.ts';
+import { BIOSAttributeRegistry } from './v1alpha1/bios-attribute-registry.ts';
 import { BIOSSettings } from './v1alpha1/bios-settings.ts';
 import { BIOSSettingsSet } from './v1alpha1/bios-settings-set.ts';
 import { BIOSVersion } from './v1alpha1/bios-version.ts';
@@ -12,6 +13,8 @@ import { BMCVersion } from './v1alpha1/bmc-version.ts';
 import { BMCVersionSet } from './v1alpha1/bmc-version-set.ts';
 import { Endpoint } from './v1alpha1/endpoint.ts';
 import { ErasureReport } from './v1alpha1/erasure-report.ts';
+import { FirmwareVersion } from './v1alpha1/firmware-version.ts';
+import { FirmwareVersionSet } from './v1alpha1/firmware-version-set.ts';
 import { HTTPBootConfig } from './v1alpha1/http-boot-config.ts';
 import { IPXEBootConfig } from './v1alpha1/ipxe-boot-config.ts';
 import { MACAddressIndex } from './v1alpha1/mac-address-index.ts';
@@ -24,6 +27,7 @@ import { ServerReadinessRule } from './v1alpha1/server-readiness-rule.ts';
 
 /** Every kind of the product, in the order of their names. */
 export const kinds: readonly DefinedKind[] = [
+  BIOSAttributeRegistry,
   BIOSSettings,
   BIOSSettingsSet,
   BIOSVersion,
@@ -37,6 +41,8 @@ export const kinds: readonly DefinedKind[] = [
   BMCVersionSet,
   Endpoint,
   ErasureReport,
+  FirmwareVersion,
+  FirmwareVersionSet,
   HTTPBootConfig,
   IPXEBootConfig,
   MACAddressIndex,

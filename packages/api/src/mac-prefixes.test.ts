@@ -62,6 +62,36 @@ test('an error names the entry and the field', () => {
   );
 });
 
+const fingerprint = 'AB:'.repeat(31) + 'CD';
+
+test('an entry may name the trust in certificates as the BMC object does', () => {
+  const prefixes = database(
+    `macPrefixes:\n${entry('AA', `    tls: {fingerprint: "${fingerprint}"}\n`)}${entry('BB', '    tls: {insecureSkipVerify: true}\n')}`,
+  );
+  const trust = ['AA', 'BB'].map((prefix) => prefixes.find(`${prefix}:00:00:00:00:00`)?.tls);
+  assert.deepEqual(trust, [{ fingerprint }, { insecureSkipVerify: true }]);
+});
+
+for (const [tls, message] of [
+  ['{fingerprint: "AB:CD"}', 'fingerprint: expected a SHA-256 fingerprint, 64 hex digits, found "AB:CD"'],
+  ['{insecureSkipVerify: yes}', 'insecureSkipVerify: expected true, false, found "yes"'],
+  ['{caBundle: bmc-ca}', 'caBundle: expected certificates as PEM (-----BEGIN CERTIFICATE-----), found no certificate'],
+  ['on', ' expected a mapping, found a text'],
+] as const)
+  test(`the trust ${tls} of an entry is an error with expectation and finding`, () => {
+    const at = tls.startsWith('{') ? 'macPrefixes[0].tls.' : 'macPrefixes[0].tls:';
+    assert.throws(
+      () => database(`macPrefixes:\n${entry('AA', `    tls: ${tls}\n`)}`),
+      (error: Error) => error.message.endsWith(`: ${at}${message}`),
+    );
+  });
+
+test('an unknown key of the trust of an entry is a warning that suggests the right one', () => {
+  const warnings: string[] = [];
+  database(`macPrefixes:\n${entry('AA', `    tls: {fingerprnt: "${fingerprint}"}\n`)}`, (text) => warnings.push(text));
+  assert.match(warnings.join(), /: macPrefixes\[0\]\.tls\.fingerprnt: unknown key; did you mean fingerprint\?$/);
+});
+
 test('unknown keys are one warning that suggests the right ones, and anchors merge, as in v0.7.0', () => {
   const warnings: string[] = [];
   const prefixes = database(

@@ -1,7 +1,24 @@
 import * as z from 'zod';
+import { certificateFault } from './common/certificates.ts';
+import { tls } from './common/fields.ts';
 import { readYamlFile, validateFile, type Warn } from './common/file-content.ts';
 
 const consoles = { ipmi: 'IPMI', ssh: 'SSH', sshlenovo: 'SSHLenovo' } as const;
+
+const trust = tls().extend({
+  caBundle: z
+    .string()
+    .superRefine((pem, context) => {
+      const fault = certificateFault(pem);
+      if (fault !== undefined) context.addIssue(fault);
+    })
+    .optional(),
+  // Scalars of the file are texts.
+  insecureSkipVerify: z
+    .enum(['true', 'false'])
+    .transform((answer) => answer === 'true')
+    .optional(),
+});
 
 const entry = z.object({
   macPrefix: z
@@ -26,6 +43,7 @@ const entry = z.object({
       port: z.coerce.number().int().min(1).max(65_535),
     })
     .nullish(),
+  tls: trust.optional(),
 });
 const database = z.object({ macPrefixes: z.array(entry).nullish() });
 

@@ -4,6 +4,11 @@ export interface BmcTls {
   readonly caPem?: string | undefined;
   /** SHA-256 of the one certificate to accept, hexadecimal, colons allowed; its names and dates are not checked. */
   readonly fingerprint?: string | undefined;
+  /**
+   * SHA-256 of a certificate that is accepted besides those of the authorities: the first that this BMC showed. Any other is
+   * CertificateChanged.
+   */
+  readonly recordedFingerprint?: string | undefined;
   /** Accept any certificate. The password is then sent to any host that answers at the address. */
   readonly insecureSkipVerify?: boolean | undefined;
 }

@@ -24,7 +24,14 @@ export const redfishErrorCatalogue = {
     retry: 'blocked',
     meaning: 'The certificate of the BMC is not trusted. Nothing was sent to it.',
     remedy:
-      'Give the certificate authority with --bmc-ca-file or protocol.tls.caBundle, or compare the fingerprint in the message with the BMC and pin it with protocol.tls.fingerprint.',
+      'Give the certificate authority with --bmc-ca-file or protocol.tls.caBundle, or compare the fingerprint in the message with the BMC and pin it with protocol.tls.fingerprint, or let the operator pin the first certificate of each BMC with --bmc-tls=pin.',
+  },
+  CertificateChanged: {
+    retry: 'blocked',
+    meaning:
+      'The BMC shows another certificate than the one that was recorded at the first connection (--bmc-tls=pin). Nothing was sent to it.',
+    remedy:
+      'Find out whether the BMC has a new certificate or another device has its address. Then remove the annotation metal.ironcore.dev/trusted-certificate of the object with this error: the certificate that is shown next is recorded.',
   },
   Unreachable: {
     retry: 'later',
@@ -98,6 +105,8 @@ export interface RedfishErrorOptions {
   readonly retryAfterMs?: number | undefined;
   /** Message identifiers of the Redfish error body, e.g. `Base.1.8.PropertyValueNotInList`. */
   readonly messageIds?: readonly string[] | undefined;
+  /** SHA-256 of a certificate that no known authority issued, of TlsUntrusted. */
+  readonly unknownCertificate?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -109,8 +118,10 @@ export class RedfishError extends Error {
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly messageIds: readonly string[];
+  /** SHA-256 of the certificate, where it is not trusted because no known authority issued it: it may be recorded as trusted. */
+  readonly unknownCertificate: string | undefined;
 
-  constructor({ code, message, status, retryAfterMs, messageIds, cause }: RedfishErrorOptions) {
+  constructor({ code, message, status, retryAfterMs, messageIds, unknownCertificate, cause }: RedfishErrorOptions) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'RedfishError';
     this.code = code;
@@ -118,6 +129,7 @@ export class RedfishError extends Error {
     this.status = status;
     this.retryAfterMs = retryAfterMs;
     this.messageIds = messageIds ?? [];
+    this.unknownCertificate = unknownCertificate;
   }
 }
 
@@ -138,6 +150,7 @@ const neverSent: ReadonlySet<RedfishErrorCode> = new Set([
   'HandedOver',
   'CircuitOpen',
   'TlsUntrusted',
+  'CertificateChanged',
   'AuthenticationFailed',
   'NotSupported',
   'PowerMismatch',

@@ -3,41 +3,17 @@ import { test } from 'node:test';
 import * as z from 'zod';
 import { StubBmc, openStubClient } from '../test/stub-bmc.ts';
 import { resourceTree, systemPath } from '../test/resource-tree.ts';
+import { pathsInto, replaced, unusableValues } from '../test/unusable-values.ts';
 import type { Bmc } from './http/bmc.ts';
 import { readInventory } from './resources/inventory.ts';
 import { readManagers } from './resources/managers.ts';
 import * as resources from './schemas.ts';
+import * as updateResources from './update-schemas.ts';
 import { serviceRoot } from './http/service-root.ts';
 import { readSystems } from './resources/systems.ts';
 
 /** The only required property: without it a resource cannot be addressed. */
 const required = '@odata.id';
-
-/** Values of BMCs for a property that they lack, or have no value for. */
-const unusableValues: Record<string, unknown> = {
-  absent: undefined,
-  null: null,
-  'an empty text': '',
-  'a number': 0,
-  'a list': [null],
-  'an object': {},
-};
-
-type Path = readonly (string | number)[];
-
-/** Every path into a value, without the path of the value itself. */
-function pathsInto(value: unknown): Path[] {
-  if (!(value instanceof Object)) return [];
-  return Object.entries(value).flatMap(([name, inner]) => [[name], ...pathsInto(inner).map((path) => [name, ...path])]);
-}
-
-/** A copy with another value at the path. */
-function replaced(value: unknown, [name, ...rest]: Path, by: unknown): unknown {
-  if (name === undefined) return by;
-  if (Array.isArray(value))
-    return value.map((each, index) => (String(index) === name ? replaced(each, rest, by) : each));
-  return { ...(value as object), [name]: replaced(Reflect.get(value as object, name), rest, by) };
-}
 
 async function readAll(bmc: Bmc): Promise<Record<string, unknown>> {
   const { system, missing, ...parts } = await readInventory(bmc, systemPath);
@@ -124,7 +100,7 @@ test('the resources of the test have every property of the schemas', async () =>
 });
 
 test('no schema requires more than @odata.id', async () => {
-  const schemas = { ...resources, serviceRoot };
+  const schemas = { ...resources, ...updateResources, serviceRoot };
   const objects = Object.entries(schemas).filter(([, schema]) => schema instanceof z.ZodType);
   assert.ok(objects.length >= 18, 'the schemas are found');
   for (const [name, schema] of objects as [string, z.ZodType][]) {

@@ -81,13 +81,16 @@ export const system = z.object({
 });
 export type SystemResource = z.output<typeof system>;
 
+/** Of a Bios, a Manager or a group of attributes (Settings, DSP0268). */
+export const attributeSettings = part({ SettingsObject: link, SupportedApplyTimes: texts });
+
 export const bios = z.object({
   ResetBiosToDefaultsPending: flag,
-  Actions: part({ '#Bios.ResetBios': optionalPart({ target: text }) }),
+  AttributeRegistry: text,
+  Attributes: anything,
+  '@Redfish.Settings': attributeSettings,
+  Actions: part({ '#Bios.ResetBios': optionalPart({ target: text }), Oem: anything }),
 });
-
-export const task = z.object({ TaskState: text, Messages: entries });
-export const taskMessage = z.object({ Message: text });
 
 export const manager = z.object({
   '@odata.id': uri,
@@ -101,7 +104,7 @@ export const manager = z.object({
   LastResetTime: text,
   Status: status,
   GraphicalConsole: part({ MaxConcurrentSessions: amount, ConnectTypesSupported: texts }),
-  Actions: part({ '#Manager.Reset': resetAction }),
+  Actions: part({ '#Manager.Reset': resetAction, '#Manager.ResetToDefaults': resetAction }),
 });
 export type ManagerResource = z.output<typeof manager>;
 
@@ -115,6 +118,7 @@ export const processor = z.object({
   MaxSpeedMHz: positiveWholeNumber,
   TotalCores: positiveWholeNumber,
   TotalThreads: positiveWholeNumber,
+  SerialNumber: text,
   Status: status,
 });
 
@@ -152,7 +156,15 @@ export const simpleDevice = z.object({
 
 export const simpleStorage = z.object({ Id: text, Name: text, Devices: entries, Status: status });
 
-export const memoryModule = z.object({ CapacityMiB: positiveAmount, MemoryType: text, Status: status });
+export const memoryModule = z.object({
+  Id: text,
+  CapacityMiB: positiveAmount,
+  MemoryType: text,
+  Manufacturer: text,
+  PartNumber: text,
+  SerialNumber: text,
+  Status: status,
+});
 
 export const ethernetInterface = z.object({
   Id: text,

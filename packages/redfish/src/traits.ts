@@ -11,7 +11,23 @@ export interface Traits {
   readonly rejectedInSubscription: readonly string[];
   /** Special characters that a password may hold; some firmware release rejects or mangles every other printable one. */
   readonly passwordSpecials: string;
+  readonly update: UpdateTraits;
 }
+
+/** Deviations of firmware updates. */
+export interface UpdateTraits {
+  /**
+   * An update names its apply time: OnReset where it is offered, so that the BMC does not restart the machine by itself, and Immediate
+   * for the firmware of the BMC.
+   */
+  readonly namesApplyTime: boolean;
+  /** A push must name its targets. */
+  readonly pushNeedsTargets: boolean;
+  /** HttpPushUri takes the image as the body; elsewhere a protocol of the vendor. */
+  readonly pushesBody: boolean;
+}
+
+const standardUpdate: UpdateTraits = { namesApplyTime: false, pushNeedsTargets: false, pushesBody: true };
 
 const standard: Traits = {
   // A BMC that reports no mode rejects one. Naming UEFI needlessly switches Secure Boot off in some firmware.
@@ -19,15 +35,26 @@ const standard: Traits = {
     mode === undefined || mode === 'UEFI' ? {} : { BootSourceOverrideMode: 'UEFI' },
   rejectedInSubscription: [],
   passwordSpecials: '!@#$%&*()_-+=[]{}/?~|',
+  update: standardUpdate,
 };
 
 const vendorTraits: Readonly<Record<string, Partial<Traits>>> = {
-  'Dell Inc.': { passwordSpecials: '!#$%&*()-.?@[]^_`{}|~+=' },
-  HPE: { rejectedInSubscription: ['DeliveryRetryPolicy'], passwordSpecials: '~`!@#$%^&*()_-+={[}]|.?/' },
+  'Dell Inc.': {
+    passwordSpecials: '!#$%&*()-.?@[]^_`{}|~+=',
+    // Its HttpPushUri takes a form, and only stores the image.
+    update: { ...standardUpdate, namesApplyTime: true, pushesBody: false },
+  },
+  HPE: {
+    rejectedInSubscription: ['DeliveryRetryPolicy'],
+    passwordSpecials: '~`!@#$%^&*()_-+={[}]|.?/',
+    // Its HttpPushUri takes a form with a session key.
+    update: { ...standardUpdate, pushesBody: false },
+  },
   Lenovo: { passwordSpecials: ';@!$%-+=[]{}|/?~_' },
   // Newer boards ignore the override unless the mode is spelled out, even when it is UEFI already.
   Supermicro: {
     overrideMode: ({ BootSourceOverrideMode: mode }) => (mode === undefined ? {} : { BootSourceOverrideMode: 'UEFI' }),
+    update: { ...standardUpdate, pushNeedsTargets: true },
   },
 };
 

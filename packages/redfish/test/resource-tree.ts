@@ -11,6 +11,7 @@ const processor = (Id: string) => ({
   InstructionSet: 'x86-64',
   Manufacturer: 'Contoso',
   Model: 'C-9000',
+  SerialNumber: `P-${Id}`,
   MaxSpeedMHz: 2_400,
   TotalCores: 32,
   TotalThreads: 64,

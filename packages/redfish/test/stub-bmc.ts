@@ -114,13 +114,17 @@ export class StubBmc implements AsyncDisposable {
     });
     const chunks: Buffer[] = [];
     // Chunks of a request are buffers unless an encoding was set.
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    try {
+      for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    } catch {
+      return; // The client gave up.
+    }
     const text = Buffer.concat(chunks).toString();
     const received: ReceivedRequest = {
       method: request.method ?? '',
       path: request.url ?? '',
       headers: request.headers,
-      body: text === '' ? undefined : JSON.parse(text),
+      body: parsedBody(text),
     };
     this.received.push(received);
     if (!this.intercept(received, response)) this.#respond(received, response);
@@ -174,6 +178,9 @@ export class StubBmc implements AsyncDisposable {
       Managers: { '@odata.id': '/redfish/v1/Managers' },
       ...this.#service('AccountService'),
       ...this.#service('EventService'),
+      ...this.#service('Registries'),
+      ...this.#service('UpdateService'),
+      ...(this.resources.has('/redfish/v1/TaskService') ? { Tasks: { '@odata.id': '/redfish/v1/TaskService' } } : {}),
       ...(sessions === false ? {} : { Links: { Sessions: { '@odata.id': '/redfish/v1/SessionService/Sessions' } } }),
       ...(expand === undefined ? {} : { ProtocolFeaturesSupported: { ExpandQuery: expand } }),
     };
@@ -217,6 +224,15 @@ const system = {
     },
   },
 };
+
+/** JSON as a value, any other body as text. */
+function parsedBody(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
 
 export function json(
   response: ServerResponse,

@@ -26,10 +26,12 @@ import { BootConfigs } from './controllers/serverbootconfiguration/boot-configs.
 import { BootConfigurationController } from './controllers/serverbootconfiguration/boot-configuration-controller.ts';
 import { BootDeadlineMonitor } from './controllers/serverbootconfiguration/boot-deadline-monitor.ts';
 import { Butane } from './ignition/butane.ts';
+import { FirmwareImages } from './images/firmware-images.ts';
 import { type ImageOptions, openImages } from './images/open-images.ts';
 import { BootProgressRecorder } from './progress/boot-progress-recorder.ts';
 import { type Deadlines, defaultDeadlines } from './progress/progress.ts';
 import { countSteps } from './progress/step-metrics.ts';
+import { disposeOnAbort } from './dispose-on-abort.ts';
 import type { RoutesOptions } from './routes/routes-options.ts';
 import { serveBoots } from './routes/routes.ts';
 
@@ -52,6 +54,8 @@ export interface BootOptions extends ImageOptions {
   /** Whether prepared boots are published as IPXEBootConfigs and HTTPBootConfigs. */
   publishesBootConfigs?: boolean | undefined;
   bootTokenKey: () => Promise<Uint8Array>;
+  /** Namespace of Secrets of firmware images whose reference has none; `default` by default. */
+  managerNamespace?: string | undefined;
   /** URL of this service for machines; by default made of `publicHost` and the port. */
   publicUrl?: string | undefined;
   publicHost?: string | undefined;
@@ -130,7 +134,8 @@ function createServices(options: BootOptions, stack: AsyncDisposableStack) {
   const { client, clientForMachines = client, clientForReports = client } = options;
   const { servers, bootConfigurations, clock, log, bindsTokens = true } = options;
   const tokens = stack.use(new BootTokens({ ...options, client: clientForMachines }));
-  const { images, oci } = openImages(options, stack);
+  const { images, oci, diskImages, store, guardedFetch: fetch } = openImages(options, stack);
+  const firmware = store && new FirmwareImages({ ...options, client: clientForMachines, store, fetch });
   const butane = stack.use(new Butane({ program: options.butane ?? 'butane' }));
   const unknownMachines = new UnknownMachines();
   const machines = new BootAuthorizer({
@@ -150,7 +155,20 @@ function createServices(options: BootOptions, stack: AsyncDisposableStack) {
   const progress = stack.use(
     new BootProgressRecorder({ client: clientForReports, bootConfigurations, clock, log, onStep }),
   );
-  return { images, oci, butane, unknownMachines, machines, events, known, clients, progress, onOverdue };
+  return {
+    images,
+    oci,
+    diskImages,
+    firmware,
+    butane,
+    unknownMachines,
+    machines,
+    events,
+    known,
+    clients,
+    progress,
+    onOverdue,
+  };
 }
 
 function createApplication({ trustedProxies = [], metrics }: BootOptions): FastifyInstance {
@@ -159,7 +177,7 @@ function createApplication({ trustedProxies = [], metrics }: BootOptions): Fasti
     connectionTimeout: idleTimeoutMs,
     requestTimeout: 30_000,
     trustProxy: trustedProxies,
-    routerOptions: { maxParamLength: 200 },
+    routerOptions: { maxParamLength: 300 },
   });
   countRequests(http, metrics, {
     name: 'metal_boot_requests_total',
@@ -203,30 +221,17 @@ async function startListening(
 
 function startControllers(
   options: BootOptions,
-  { images, butane, events, progress, unknownMachines, onOverdue }: BootServices,
+  { images, diskImages, butane, events, progress, unknownMachines, onOverdue }: BootServices,
   { publicUrl, stack }: { publicUrl: () => string; stack: AsyncDisposableStack },
 ): void {
   const { client, servers, bootConfigurations, ipxeBootConfigs, inventories, clock, log } = options;
   const { publishesBootConfigs: publishes = false } = options;
   const bootConfigs = new BootConfigs({ client, ipxeBootConfigs, publishes, publicUrl, events, log });
   const watched = { servers, bootConfigurations, events, clock, log };
-  stack.use(new BootConfigurationController({ ...watched, client, images, butane, ipxeBootConfigs, bootConfigs }));
+  const preparation = { client, images, diskImages, butane, ipxeBootConfigs, bootConfigs };
+  stack.use(new BootConfigurationController({ ...watched, ...preparation }));
   const deadlines = { ...defaultDeadlines, ...options.deadlines };
   stack.use(new BootDeadlineMonitor({ ...watched, inventories, progress, unknownMachines, deadlines, onOverdue }));
-}
-
-/** Disposes once, when called or upon the signal. */
-function disposeOnAbort(running: AsyncDisposableStack, { signal, log }: BootOptions): () => Promise<void> {
-  let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> => {
-    signal?.removeEventListener('abort', onAbort);
-    stopping ??= running.disposeAsync();
-    return stopping;
-  };
-  const onAbort = (): void =>
-    void stop().catch((error: unknown) => log.error({ err: error }, 'the boot service did not stop cleanly'));
-  signal?.addEventListener('abort', onAbort, { once: true });
-  return stop;
 }
 
 function currentBootOf(

@@ -104,6 +104,50 @@ export const bootErrorCatalogue = {
     meaning: 'The server that holds kernel or initrd does not answer.',
     remedy: 'Check that server and the way to it; it is asked again with growing pauses.',
   },
+  DiskImageUnavailable: {
+    retry: 'later',
+    meaning:
+      'The disk image of a claim, or its checksum file, cannot be fetched. The message is the same for every cause, so that nobody can search the network with it.',
+    remedy:
+      'Check spec.diskImage.url and checksum. The log of the boot service has the cause: no answer, a status, a redirect to another origin, or an address that --refused-image-networks refuses.',
+  },
+  DiskImageChecksumInvalid: {
+    retry: 'later',
+    meaning: 'The checksum of the disk image is no md5, sha256 or sha512 in hex, or its checksum file has none for it.',
+    remedy: 'Correct spec.diskImage.checksum and checksumType.',
+  },
+  DiskImageChecksumWrong: {
+    retry: 'later',
+    meaning: 'The disk image at the URL does not have the checksum of the claim. Nothing of it is written to a disk.',
+    remedy: 'Correct spec.diskImage.checksum, or put the right file at the URL.',
+  },
+  DiskImageUnreadable: {
+    retry: 'blocked',
+    meaning:
+      'The disk image has another format than `format`, is damaged, or is a qcow2 image that names other files or is encrypted.',
+    remedy: 'Convert it with qemu-img convert to qcow2 or raw; compress raw images with gzip or zstd.',
+  },
+  DiskImageTooLarge: {
+    retry: 'blocked',
+    meaning: 'The disk of the image is larger than the boot service converts.',
+    remedy: 'Make an image with a smaller disk; the operating system can grow its file system at the first boot.',
+  },
+  ConfigDriveMissing: {
+    retry: 'later',
+    meaning: 'A Secret for the config drive of a disk image, or its key, does not exist.',
+    remedy: 'Create the Secret in the namespace of the claim, with the key that the message names.',
+  },
+  ConfigDriveForbidden: {
+    retry: 'later',
+    meaning: 'The boot service may not read a Secret for the config drive.',
+    remedy:
+      'Bind the ClusterRole metal-operator-ignition-reader to the account of the boot service, in that namespace or in the cluster.',
+  },
+  ConfigDriveInvalid: {
+    retry: 'later',
+    meaning: 'Metadata or network data for the config drive is no JSON or YAML with an object.',
+    remedy: 'Correct the Secret that the message names.',
+  },
   IgnitionMissing: {
     retry: 'later',
     meaning: 'The Secret with the ignition, or its key "ignition", does not exist.',

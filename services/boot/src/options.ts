@@ -64,7 +64,7 @@ export const bootOptionTable = {
   allowedOrigins: list(
     'allowed-image-origins',
     '',
-    'Origins, separated by commas, that spec.image may name by URL, such as https://images.example:8443; empty: none. The file of --boot-images and --probe-os-image may name any',
+    'Origins, separated by commas, that spec.image and spec.diskImage may name by URL, such as https://images.example:8443; empty: none. The file of --boot-images and --probe-os-image may name any',
   ),
   refusedNetworks: list(
     'refused-image-networks',

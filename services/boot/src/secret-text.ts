@@ -7,10 +7,12 @@ export interface WantedSecret {
   readonly name: string;
   readonly namespace: string | undefined;
   readonly key: string;
+  /** Used where the key is missing. */
+  readonly otherKey?: string;
   /** The field that names the Secret. */
   readonly field: string;
   /** The prefix of the error codes. */
-  readonly purpose: 'Ignition' | 'Script';
+  readonly purpose: 'Ignition' | 'Script' | 'ConfigDrive';
 }
 
 /**
@@ -22,7 +24,7 @@ export async function readSecret(
   client: KubeClient,
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, Buffer>> {
-  const { name, namespace = '', key, field, purpose } = wanted;
+  const { name, namespace = '', key, otherKey = key, field, purpose } = wanted;
   const secret = await findSecret(wanted, client, signal);
   if (secret === undefined)
     throw new BootError(
@@ -30,7 +32,7 @@ export async function readSecret(
       `Secret "${name}" of ${field} does not exist in namespace "${namespace}"; create it with the key ${key}`,
     );
   const texts = new Map(Object.entries(secret.data ?? {}).map(([one, text]) => [one, Buffer.from(text, 'base64')]));
-  if (!texts.has(key))
+  if (!texts.has(key) && !texts.has(otherKey))
     throw new BootError(`${purpose}Missing`, `Secret "${name}" of ${field} has no key "${key}"; add it`);
   return texts;
 }

@@ -3,13 +3,13 @@ import { ConfigError } from '@metal/kube/config-error.ts';
 import { Command, CommanderError } from 'commander';
 import { compatibleOptions, formerNames, helpOf, ownOptions } from './option-list.ts';
 import { configOf, type MetalOperatorConfig } from './options.ts';
-import { describeBuild, readBuild } from './version.ts';
+import { describeBuild } from './version.ts';
 
 const options = [...compatibleOptions, ...ownOptions];
 
 /** @throws ConfigError that names the flag, what was found and what is expected. */
 export const readConfig = (argv: readonly string[], environment: NodeJS.ProcessEnv): MetalOperatorConfig =>
-  configOf(readCommandLine(argv, describeBuild(readBuild(environment))), environment);
+  configOf(readCommandLine(argv, describeBuild()), environment);
 
 /**
  * Reads flags as Go's flag package does: one dash or two, `--flag value` or `--flag=value`, and booleans as `--flag`

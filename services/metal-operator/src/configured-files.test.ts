@@ -40,7 +40,7 @@ const files: readonly [option: string, text: string, message: RegExp][] = [
   ],
   ['boot-images', 'os: [', / is no YAML at line 1, column \d+ \(\w+\)$/],
   ['registry-credentials-file', '{"auths": "secret"}', /: it is no docker config\.json$/],
-  ['bmc-ca-file', 'text', /: the file contains no certificate; expected certificates as PEM/],
+  ['bmc-ca-file', 'text', /: expected certificates as PEM .*, found no certificate$/],
   [
     'registry-ca-file',
     '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----',

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { certificateFault } from '@metal/api/common/certificates.ts';
 import type { Warn } from '@metal/api/common/file-content.ts';
 import { readMacPrefixes } from '@metal/api/mac-prefixes.ts';
 import { checkConfiguredImages } from '@metal/boot/images/configured-images.ts';
@@ -52,22 +52,7 @@ function checkBootFiles({ boot, operator, components }: MetalOperatorConfig, war
   return checkConfiguredImages(configured, warn);
 }
 
-const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-
 function checkCertificates(option: string, pem: string | undefined): void {
-  if (pem === undefined) return;
-  const found = pem.match(certificatePattern) ?? [];
-  const wrong = found.findIndex((text) => !isCertificate(text));
-  if (found.length > 0 && wrong < 0) return;
-  const what = wrong < 0 ? 'contains no certificate' : `contains an invalid certificate (number ${wrong + 1})`;
-  throw new ConfigError(`--${option}: the file ${what}; expected certificates as PEM: -----BEGIN CERTIFICATE-----`);
-}
-
-function isCertificate(text: string): boolean {
-  try {
-    void new X509Certificate(text);
-    return true;
-  } catch {
-    return false;
-  }
+  const fault = pem === undefined ? undefined : certificateFault(pem);
+  if (fault !== undefined) throw new ConfigError(`--${option}: ${fault}`);
 }

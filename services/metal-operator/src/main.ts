@@ -3,14 +3,15 @@ import { flushCompileCache } from 'node:module';
 import { hostname } from 'node:os';
 import { readConfig } from './command-line.ts';
 import { collectDefaultMetrics } from 'prom-client';
-import { createLog, exportLostLines, flushOrKill } from './log.ts';
+import { createLog, exportLostLines, flushOrKill, type ProcessLog } from './log.ts';
+import type { MetalOperatorConfig } from './options.ts';
 import { checkConfiguredFiles } from './configured-files.ts';
 import { apiServerCheck } from './api-server-check.ts';
 import { startEndpoints } from './endpoints.ts';
 import { metricsGuardOf } from './metrics/guard.ts';
 import { prepareMetalOperator } from './metal-operator.ts';
 import { systemClock } from '@metal/kube/runtime/clock.ts';
-import { exportBuild, readBuild } from './version.ts';
+import { build, exportBuild } from './version.ts';
 import { OperatorError } from '@metal/kube/errors.ts';
 
 /**
@@ -25,9 +26,7 @@ async function main(): Promise<void> {
   const processLog = createLog(config.log);
   const { log } = processLog;
   await using _lastLines = flushOrKill(processLog);
-  for (const name of config.withoutEffect)
-    log.warn({ option: `--${name}` }, 'accepted, but without effect in this version');
-  for (const reason of warnings) log.warn({ reason }, 'part of the configuration has no effect');
+  logConfiguration(log, config, warnings);
   const stopRequested = new Promise<string>((resolve) => {
     process.once('SIGINT', resolve);
     process.once('SIGTERM', resolve);
@@ -37,7 +36,7 @@ async function main(): Promise<void> {
   const prepared = prepareMetalOperator({ config, clock: systemClock, random: Math.random, log, identity });
   const { metrics, client } = prepared;
   collectDefaultMetrics({ register: metrics });
-  exportBuild(metrics, readBuild(process.env));
+  exportBuild(metrics);
   exportLostLines(metrics, processLog);
   let isStopping = false;
   // The initial lists of a large fleet take seconds; health and metrics are served before.
@@ -56,6 +55,12 @@ async function main(): Promise<void> {
   const reason = await Promise.race([stopRequested, operator.stopped.then(() => 'stopped')]);
   isStopping = true;
   log.info({ reason }, 'stopping: running reconciles finish first');
+}
+
+function logConfiguration(log: ProcessLog['log'], { withoutEffect }: MetalOperatorConfig, warnings: string[]): void {
+  log.info({ ...build }, 'metal-operator');
+  for (const name of withoutEffect) log.warn({ option: `--${name}` }, 'accepted, but without effect in this version');
+  for (const reason of warnings) log.warn({ reason }, 'part of the configuration has no effect');
 }
 
 const describeKindNote = (note: string | undefined): string => (note === undefined ? '' : `, but ${note}`);

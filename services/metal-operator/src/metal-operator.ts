@@ -181,7 +181,7 @@ async function startOtherServices(
     await startDhcpService({ ...shared, caches: machines }, boot ?? { url: config.boot.url }, stack);
   const controllers = await startIfEnabled(config, 'controllers', async () => {
     await untilKindsAllowControllers({ ...shared, kindMonitor });
-    return startControllers(shared, { registryUrl, cacheSet }, stack);
+    return startControllers(shared, { registryUrl, bootUrl: boot?.url ?? config.boot.url, cacheSet }, stack);
   });
   return {
     registryUrl: ownRegistryUrl,
@@ -209,11 +209,12 @@ interface RunningControllers {
 /** The operator, with the event receiver in front of it and the metrics of the fleet beside it. */
 async function startControllers(
   shared: SharedWithCaches,
-  { registryUrl, cacheSet }: { registryUrl: string; cacheSet: CacheSet },
+  { registryUrl, bootUrl, cacheSet }: { registryUrl: string; bootUrl: string; cacheSet: CacheSet },
   stack: AsyncDisposableStack,
 ): Promise<RunningControllers> {
   const { caches, clock, metrics } = shared;
-  const { operator, registry, events, leaderElect, lease } = shared.config;
+  const { operator, registry, boot, events, leaderElect, lease } = shared.config;
+  const { isRefusedAddress } = boot.imageSources;
   const bmcEvents = new KeyNotifier();
   const eventUrl = events.url && (await startEventsService(shared, events.url, bmcEvents, stack));
   const { scheduler, membership, stopped } = stack.use(
@@ -224,6 +225,7 @@ async function startControllers(
       lease,
       cacheSet,
       registry: { url: registryUrl, auth: registry.auth, caPem: registry.caPem },
+      firmwareImages: { bootUrl: bootUrl === '' ? undefined : bootUrl, isRefusedAddress },
       bmcEvents,
       traffic: exportTraffic(metrics, caches),
     }),

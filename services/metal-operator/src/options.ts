@@ -114,12 +114,6 @@ export const inertOptionTable = {
     '2m',
     'Interval between two reads of a running maintenance',
   ),
-  biosSettingTimeout: inertDuration('bios-setting-timeout', '2h', 'Time in which BIOS settings have to be applied'),
-  failedAutoRetryCount: inertInteger(
-    'default-failed-auto-retry-count',
-    '0',
-    'Automatic retries of failed day-two work',
-  ),
   webhookPort: inertInteger(
     'webhook-port',
     '9443',

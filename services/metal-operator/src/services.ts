@@ -90,6 +90,7 @@ export async function startBootService(
     inventories,
     ipxeBootConfigs: watchIpxeBootConfigs(cacheSet),
     bootTokenKey,
+    managerNamespace: config.operator.managerNamespace,
     publicUrl: port === 0 ? undefined : url,
     publicHost: new URL(url).hostname,
     registryUrl,

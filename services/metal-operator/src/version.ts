@@ -1,29 +1,30 @@
-import { readFileSync } from 'node:fs';
 import { Gauge, type Registry } from 'prom-client';
-import * as z from 'zod';
-
-const packageFile = z.object({ version: z.string() });
 
 export interface Build {
-  /** Of package.json. */
   readonly version: string;
-  /** $METAL_REVISION, which the build of an image sets to its commit; `unknown` without. */
+  /** The commit. */
   readonly revision: string;
 }
 
-export function readBuild({ METAL_REVISION: revision = '' }: NodeJS.ProcessEnv): Build {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return { version: packageFile.parse(JSON.parse(text)).version, revision: revision === '' ? 'unknown' : revision };
-}
+/** The build of the container image replaces this name by its own; undefined where the sources run. */
+declare const METAL_BUILD: Build | undefined;
 
-export const describeBuild = ({ version, revision }: Build): string =>
-  `metal-operator ${version} (revision ${revision}, Node.js ${process.versions.node})`;
+const fromSources: Build = { version: '0.0.0-dev', revision: 'unknown' };
 
-export function exportBuild(registry: Registry, build: Build): void {
+/** What runs, also the labels of `metal_build_info` and the fields of the first log line. */
+export const build: Build & { readonly node: string } = {
+  ...(typeof METAL_BUILD === 'undefined' ? fromSources : METAL_BUILD),
+  node: process.versions.node,
+};
+
+export const describeBuild = (): string =>
+  `metal-operator ${build.version} (revision ${build.revision}, Node.js ${build.node})`;
+
+export function exportBuild(registry: Registry): void {
   new Gauge({
     name: 'metal_build_info',
-    help: 'Always 1; the labels are the version and the revision of the process',
-    labelNames: ['version', 'revision'],
+    help: 'Always 1; the labels are the version and the revision of the process, and the version of Node.js',
+    labelNames: Object.keys(build),
     registers: [registry],
   }).set({ ...build }, 1);
 }

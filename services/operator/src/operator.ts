@@ -28,9 +28,11 @@ import type { OperatorContext } from './controllers/context.ts';
 import { DiscoveryLimiter } from './controllers/endpoint/discovery-limiter.ts';
 import { MacAddressIndexController } from './controllers/macaddressindex/mac-address-index.ts';
 import { discoveryIgnitionOf } from './controllers/server/discovery/discovery-ignition.ts';
+import { MaintenanceSlots } from './maintenance/maintenance-slots.ts';
 import type { OperatorConfig } from './options.ts';
 import { ReadinessSummary } from './readiness/readiness-summary.ts';
 import { ClaimScheduler } from './scheduling/scheduler.ts';
+import { ImageChecks, type ImageChecksOptions } from './update-engine/image-checks.ts';
 
 export interface OperatorOptions {
   readonly config: OperatorConfig;
@@ -45,6 +47,8 @@ export interface OperatorOptions {
   /** The registry that probes report to. */
   readonly registry: { readonly url: string; readonly auth: 'token' | 'none'; readonly caPem: string | undefined };
   readonly bootTokenKey: () => Promise<Uint8Array>;
+  /** The boot service serves firmware images to BMCs; no image is fetched from a refused address. */
+  readonly firmwareImages: Pick<ImageChecksOptions, 'bootUrl' | 'isRefusedAddress'>;
   /** The named BMC sent an event. */
   readonly bmcEvents: KeyNotifier;
   readonly traffic?: TrafficObserver | undefined;
@@ -145,6 +149,8 @@ function contextOf(
     config,
     bmcConnections,
     accountChanges: new KeyedMutex(),
+    maintenanceSlots: new MaintenanceSlots(caches.servers, clock, config.maxServersInMaintenance),
+    rolloutStarts: new KeyedMutex(),
     secretsInUse: new SecretsInUse({ client, clock }),
     scheduler: new ClaimScheduler(caches, clock, { maxInFlight }),
     readiness: new ReadinessSummary(caches),
@@ -160,6 +166,7 @@ function contextOf(
     }),
     dnsRecords: dnsRecordsOf(config.dnsRecordTemplatePath, { namespace: config.managerNamespace, client }),
     bootTokenKey: options.bootTokenKey,
+    imageChecks: stack.use(new ImageChecks({ clock, ...options.firmwareImages })),
   };
   evictAndRefresh(context, options.bmcEvents, stack);
   return context;

@@ -97,6 +97,11 @@ export const operatorOptionTable = {
     '',
     'Certificates (PEM) that BMC certificates are verified against, instead of the system ones',
   ),
+  bmcTls: oneOf(['verify', 'pin'])(
+    'bmc-tls',
+    'verify',
+    'BMC certificates of no known authority. verify: they are rejected; pin: the one of the first connection is recorded in the BMC object, and any other is rejected from then on',
+  ),
   bmcResyncMs: duration(
     'bmc-resync-interval',
     '10m',
@@ -139,6 +144,36 @@ export const operatorOptionTable = {
   cleanupPerHour: integer('cleanup-per-hour', '60', 'Maximum cleanups that start within an hour; the others wait'),
   discoveryAttempts: integer('discovery-attempts', '5', 'Discovery attempts before a server enters Error'),
   powerAttempts: integer('power-attempts', '5', 'Requests for one power change before a server enters Error'),
+  biosSettingTimeoutMs: duration(
+    'bios-setting-timeout',
+    '2h',
+    'Time in which the BMC has to report a step of BIOS or BMC settings after it was sent',
+  ),
+  firmwareUpdateTimeoutMs: duration(
+    'firmware-update-timeout',
+    '2h',
+    'Time in which the BMC has to install an image and report its version',
+  ),
+  defaultFailedAutoRetryCount: integer(
+    'default-failed-auto-retry-count',
+    '0',
+    'Automatic retries of settings and firmware without spec.retryPolicy',
+  ),
+  resetsBmcBeforeWork: boolean(
+    'reset-bmc-before-work',
+    'false',
+    'Restart the BMC before settings or firmware are sent to it, as v0.7.0 always did',
+  ),
+  maxServersInMaintenance: integer(
+    'max-servers-in-maintenance',
+    '0',
+    'Maximum servers of the whole fleet in maintenance at the same time; the others wait; 0: no limit',
+  ),
+  publishesFirmware: boolean(
+    'publish-firmware',
+    'true',
+    'Read the installed firmware and the BIOS attributes of each server into the status of its ServerInventory, some minutes after it is Available',
+  ),
   evictionGraceMs: duration(
     'eviction-grace-period',
     '10m',
@@ -161,13 +196,18 @@ export function readOperatorConfig(
   { eventUrl, eventAuth }: EventSettings = { eventUrl: undefined, eventAuth: 'token' },
 ) {
   const { insecure, protocol, skipsVerification, bmcCaFile, ...values } = parseOptions(operatorOptionTable, texts);
+  // v0.7.0 skipped verification even with --insecure=false; here only an explicit option skips it.
+  const skipCertificateValidation = skipsVerification || (protocol === undefined && insecure);
+  if (skipCertificateValidation && values.bmcTls === 'pin')
+    throw new ConfigError(
+      `--bmc-tls=pin contradicts --${skipsVerification ? 'skip-cert-validation' : 'insecure'}, which accepts any certificate; use one of them`,
+    );
   return {
     ...values,
     eventUrl,
     eventAuth,
     defaultScheme: protocol ?? (insecure ? 'http' : 'https'),
-    // v0.7.0 skipped verification even with --insecure=false; here only an explicit option skips it.
-    skipCertificateValidation: skipsVerification || (protocol === undefined && insecure),
+    skipCertificateValidation,
     bmcAuthorities: new BmcAuthorities(bmcCaFile === undefined ? undefined : readFileOf('bmc-ca-file', bmcCaFile)),
   };
 }

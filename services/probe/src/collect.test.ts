@@ -210,6 +210,20 @@ test('a disk is reported with its health, which is unknown if smartctl fails', a
   );
 });
 
+test('a SCSI disk is reported with its address', async () => {
+  await using root = await rootWith({
+    'sys/block/sda/size': '2048',
+    'sys/block/sda/device': '->../../../1:0:2:0',
+    'sys/block/vda/size': '2048',
+    'sys/block/vda/device': '->../../../virtio1',
+  });
+  const { storage } = await collect(optionsFor(root.path));
+  assert.deepEqual(
+    storage.map(({ hctl }) => hctl),
+    ['1:0:2:0', undefined],
+  );
+});
+
 const secureBoot = 'sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c';
 const firmwares: [string, Record<string, string>, object][] = [
   ['a BIOS', {}, { mode: 'BIOS', secureBoot: 'unsupported' }],

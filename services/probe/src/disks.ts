@@ -41,8 +41,15 @@ async function readDisk(name: string, sys: MachineFiles, udev: MachineFiles, too
     hWSectorSize: await sys.number(at('queue/hw_sector_size')),
     sizeBytes: (await sys.number(at('size'))) * sectorBytes,
     numaNodeID: await numaNodeOf(name, pciAddress, sys),
+    ...(await hctlOf(name, sys)),
     health: await readDiskHealth(name, tools.run, tools.signal),
   };
+}
+
+/** The name of the SCSI device: host, channel, target and LUN. Other disks have none. */
+async function hctlOf(name: string, sys: MachineFiles): Promise<Pick<Disk, 'hctl'>> {
+  const hctl = (await sys.link(`block/${name}/device`)).split('/').at(-1) ?? '';
+  return /^\d+:\d+:\d+:\d+$/.test(hctl) ? { hctl } : {};
 }
 
 const pageHeaderBytes = 4;

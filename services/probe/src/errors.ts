@@ -43,13 +43,18 @@ export const probeErrorCatalogue = {
   },
   OrderInvalid: {
     retry: 'blocked',
-    meaning: 'The erasure order cannot be parsed; nothing was erased.',
+    meaning: 'The order to erase disks or to deploy an image cannot be parsed; nothing was written.',
     remedy: 'Use a discovery image and an operator of the same release.',
   },
   ErasureRefused: {
     retry: 'blocked',
     meaning: 'The registry rejects an erasure report; the machine stops erasing.',
     remedy: 'Nothing; the next attempt has a new order and a new token.',
+  },
+  DeploymentRefused: {
+    retry: 'blocked',
+    meaning: 'The registry rejects a report of a deployment; the machine stops writing to its disk.',
+    remedy: 'Nothing; the claim is gone, or a later deployment has a new order and a new token.',
   },
   DiskFailed: {
     retry: 'blocked',

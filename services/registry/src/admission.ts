@@ -2,7 +2,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { bootTokenExpiresAnnotation, cleanupAttemptAnnotation } from '@metal/api/wire/contract.ts';
 import { managedInsteadOf } from '@metal/api/wire/duplicate-servers.ts';
-import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
+import { deploymentOf, isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { SingleFlight } from '@metal/kube/runtime/single-flight.ts';
@@ -29,6 +29,14 @@ export interface Sender {
 const deadlineMs = 10_000;
 /** API reads for one boot: on average, and at once. */
 const perBoot = { everyMs: 1_000, burst: 5 };
+
+/**
+ * A sender that the API server confirmed is trusted this long. With 5 s between two reports, an agent that writes to disks is stopped
+ * within 30 s, also when the watches of the registry are stale.
+ */
+export const confirmedForMs = 20_000;
+/** Confirmations that are kept, by UID of the boot. */
+export const maxConfirmed = 10_000;
 
 /** A boot configuration and its server, as the API server has them. */
 interface LiveObjects {
@@ -148,6 +156,11 @@ export function requireDiscoveryBoot(boot: ServerBootConfiguration | undefined):
     throw new RegistryError(
       'TokenNotForReports',
       'the token belongs to a cleanup boot, which erases the disks that were known before and reports no hardware',
+    );
+  if (deploymentOf(boot) !== undefined)
+    throw new RegistryError(
+      'TokenNotForReports',
+      'the token belongs to a boot that deploys an image, and reports no hardware',
     );
   throw new RegistryError(
     'TokenNotForReports',

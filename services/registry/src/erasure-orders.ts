@@ -3,19 +3,15 @@ import { cleanupAttemptAnnotation } from '@metal/api/wire/contract.ts';
 import type { ErasureReportBody } from '@metal/api/wire/erasure.ts';
 import { withdrawalOf } from '@metal/api/wire/withdrawal.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
-import type { Admission } from './admission.ts';
+import { type Admission, confirmedForMs, maxConfirmed } from './admission.ts';
 import type { ErasureDelivery } from './erasure-store.ts';
 import { RegistryError } from './registry-error.ts';
+import { BoundedMap } from '@metal/kube/runtime/bounded-map.ts';
 
 export interface ErasureOrdersOptions {
   readonly admission: Admission;
   readonly clock: Clock;
 }
-
-/** With 5 s between two reports, an agent that erases is stopped within 30 s, also when the watches of the registry are stale. */
-const confirmedForMs = 20_000;
-/** Confirmations that are kept; beyond that the oldest is dropped. */
-const maxBoots = 10_000;
 
 /**
  * Checks each erasure report against the order. An agent erases its disks once its first report is acknowledged, and continues
@@ -29,7 +25,7 @@ const maxBoots = 10_000;
 export class ErasureOrders {
   readonly #options: ErasureOrdersOptions;
   /** By UID of the boot. */
-  readonly #confirmedAt = new Map<string, number>();
+  readonly #confirmedAt = new BoundedMap<string, number>(maxConfirmed);
 
   constructor(options: ErasureOrdersOptions) {
     this.#options = options;
@@ -44,7 +40,7 @@ export class ErasureOrders {
     const delivery = { ...(await admission.confirmedSenderOf(report.systemUUID, boot)), report };
     const rejection = rejectionOf(delivery);
     if (rejection !== undefined) throw rejection;
-    this.#remember(boot, requestedAt);
+    this.#confirmedAt.set(boot.metadata.uid ?? '', requestedAt);
     return delivery;
   }
 
@@ -53,13 +49,6 @@ export class ErasureOrders {
     const isAboutToStart = disks.every(({ result }) => result === 'Pending');
     const confirmedAt = this.#confirmedAt.get(metadata.uid ?? '') ?? Number.NEGATIVE_INFINITY;
     return !isAboutToStart && this.#options.clock.now() - confirmedAt < confirmedForMs;
-  }
-
-  #remember({ metadata: { uid = '' } }: ServerBootConfiguration, at: number): void {
-    this.#confirmedAt.delete(uid);
-    this.#confirmedAt.set(uid, at);
-    const [oldest = ''] = this.#confirmedAt.keys();
-    if (this.#confirmedAt.size > maxBoots) this.#confirmedAt.delete(oldest);
   }
 }
 

@@ -12,6 +12,8 @@ export const statusByCode = {
   BootNotCurrent: 403,
   ErasureNotOrdered: 403,
   ErasureNotBegun: 403,
+  DeploymentNotOrdered: 403,
+  DeploymentNotBegun: 403,
   RouteClosed: 403,
   ServerUnknown: 404,
   ReportUnknown: 404,

@@ -13,6 +13,7 @@ import type { Registry as MetricsRegistry } from 'prom-client';
 import { Admission } from './admission.ts';
 import { limitAndHandleErrors } from './responses.ts';
 import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
+import { Deployments } from './deployments.ts';
 import { ErasureOrders } from './erasure-orders.ts';
 import { ErasureStore } from './erasure-store.ts';
 import { ReportLimiter } from './report-limiter.ts';
@@ -92,6 +93,7 @@ function reportServices(options: RegistryOptions, stack: AsyncDisposableStack): 
     limiter: new ReportLimiter(clock),
     store: new ReportStore({ auth, client, inventories, clock }),
     erasureOrders: new ErasureOrders({ admission, clock }),
+    deployments: new Deployments({ admission, client, clock }),
     erasureStore: new ErasureStore({ client, erasures: options.erasures, clock }),
     inventories,
     clock,

@@ -1,5 +1,6 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { deploymentReport } from '@metal/api/wire/deployment.ts';
 import { erasureReport } from '@metal/api/wire/erasure.ts';
 import { bootState, registration } from '@metal/api/wire/probe-report.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
@@ -8,6 +9,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { type Admission, requireDiscoveryBoot } from './admission.ts';
 import { parseBody } from './body.ts';
+import { type Deployments, requireDeploymentBoot } from './deployments.ts';
 import { type ErasureOrders, requireCleanupBoot } from './erasure-orders.ts';
 import type { ErasureStore } from './erasure-store.ts';
 import { recordBootState } from './boot-state.ts';
@@ -24,6 +26,7 @@ export interface RoutesOptions {
   store: ReportStore;
   erasureOrders: ErasureOrders;
   erasureStore: ErasureStore;
+  deployments: Deployments;
   inventories: Cache<ServerInventory>;
   clock: Clock;
   log: Logger;
@@ -39,6 +42,7 @@ const methods = {
   '/register': 'POST',
   '/bootstate': 'POST',
   '/erasures': 'POST',
+  '/deployments': 'POST',
   '/systems/*': 'GET',
   '/delete/*': 'DELETE',
 } as const;
@@ -50,6 +54,7 @@ export function serveReports(http: Application, options: RoutesOptions): void {
   http.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   servePosts(http, options);
   serveErasures(http, options);
+  serveDeployments(http, options);
   serveReportLookup(http, options);
   for (const [url, method] of Object.entries(methods)) {
     const others = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const).filter((other) => other !== method);
@@ -122,6 +127,25 @@ function serveErasures(
         { server: delivery.server.metadata.name, attempt: report.attempt, state: report.state },
         'erasure reported',
       );
+    return reply.code(outcome === 'stored' ? 201 : 200).send();
+  });
+}
+
+function serveDeployments(http: Application, { admission, limiter, deployments, log }: RoutesOptions): void {
+  const bootOf = async ({ headers }: FastifyRequest): Promise<ServerBootConfiguration> => {
+    const boot = await admission.verifiedBootOf(headers.authorization);
+    requireDeploymentBoot(boot);
+    return boot;
+  };
+  const post = limitedPost(http, limiter, bootOf);
+
+  post('/deployments', async (request, reply) => {
+    const boot = await bootOf(request);
+    const report = parseBody(bytesOf(request), deploymentReport);
+    const outcome = await deployments.put(report, boot);
+    const { state, step, reason } = report;
+    if (outcome === 'stored')
+      log.info({ server: boot.spec.serverRef.name, state, step, reason }, 'deployment reported');
     return reply.code(outcome === 'stored' ? 201 : 200).send();
   });
 }

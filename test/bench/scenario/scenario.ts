@@ -28,6 +28,10 @@ export interface Scenario {
     /** Additional flags. */
     readonly moreServers?: number;
     readonly operatorFlags?: readonly string[];
+    /** Vendors of the servers, separated by commas. Default: those of the simulator in rotation. */
+    readonly vendors?: string;
+    /** The fleet is brought into this state first; its costs are not counted. */
+    readonly startState?: 'available';
   };
   /** Whether the operator supports it. */
   readonly onlyWhenNamed?: true;

@@ -2,6 +2,7 @@ import { bringUp, oneServer } from './bring-up.ts';
 import { claimStorm } from './claim-storm.ts';
 import { failover } from './failover.ts';
 import { releaseStorm } from './release-storm.ts';
+import { rollout } from './rollout.ts';
 import { restart } from './restart.ts';
 import type { Scenario } from './scenario.ts';
 import { shards } from './shards.ts';
@@ -19,4 +20,5 @@ export const scenarios: readonly Scenario[] = [
   degradedFleet,
   failover,
   shards,
+  rollout,
 ];

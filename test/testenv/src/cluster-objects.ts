@@ -7,6 +7,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import type { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
@@ -20,6 +21,7 @@ import { MessageLengths } from './message-lengths.ts';
 import { ObjectsOfKind } from './objects-of-kind.ts';
 import { Servers, watchServers } from './servers.ts';
 import { Timeline } from './timeline.ts';
+import { type UpdateObjects, watchUpdates } from './update-objects.ts';
 import type { WatchedObject } from './watched-object.ts';
 
 export interface ClusterObjectsOptions {
@@ -44,8 +46,10 @@ export class ClusterObjects {
   readonly boots: ObjectsOfKind<ServerBootConfiguration>;
   readonly inventories: ObjectsOfKind<ServerInventory>;
   readonly rules: ObjectsOfKind<ServerReadinessRule>;
+  readonly maintenances: ObjectsOfKind<ServerMaintenance>;
   readonly users: ObjectsOfKind<BMCUser>;
   readonly secrets: BmcSecrets;
+  readonly updates: UpdateObjects;
   readonly erasures: Cache<ErasureReport>;
   readonly leases: Cache<Lease>;
   readonly events: ObjectsOfKind<Event>;
@@ -59,6 +63,7 @@ export class ClusterObjects {
     const endpoints = caches.watch(Endpoint);
     const boots = caches.watch(ServerBootConfiguration);
     const users = caches.watch(BMCUser);
+    const maintenances = caches.watch(ServerMaintenance);
     const events = caches.watch(Event, {
       indexes: { about: ({ regarding, reason }) => [`${regarding.name}/${reason}`] },
     });
@@ -77,12 +82,19 @@ export class ClusterObjects {
     this.boots = new ObjectsOfKind({ ...common, kind: ServerBootConfiguration, cache: boots, phase: stateOf });
     this.inventories = new ObjectsOfKind({ ...common, kind: ServerInventory, cache: caches.watch(ServerInventory) });
     this.rules = new ObjectsOfKind({ ...common, kind: ServerReadinessRule, cache: caches.watch(ServerReadinessRule) });
+    this.maintenances = new ObjectsOfKind({
+      ...common,
+      kind: ServerMaintenance,
+      cache: maintenances,
+      phase: stateOf,
+    });
     this.users = new ObjectsOfKind({ ...common, kind: BMCUser, cache: users, phase: stateOf });
     this.secrets = new BmcSecrets({ ...common, kind: BMCSecret, cache: caches.watch(BMCSecret) });
     this.erasures = caches.watch(ErasureReport);
     this.leases = caches.watch(Lease, { namespace: 'default' });
     this.events = new ObjectsOfKind({ ...common, kind: Event, cache: events });
-    for (const cache of [servers, claims, bmcs, endpoints, boots, users, this.rules, this.erasures])
+    this.updates = watchUpdates(caches, common, (cache) => this.messageLengths.watch(cache));
+    for (const cache of [servers, claims, bmcs, endpoints, boots, users, maintenances, this.rules, this.erasures])
       this.messageLengths.watch(cache);
   }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
-import { ConfigMap, Lease, Secret } from '@metal/kube/kinds/builtin.ts';
+import { ConfigMap, Event, Lease, Secret } from '@metal/kube/kinds/builtin.ts';
 import { isNotFound } from '@metal/kube/errors.ts';
 import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
 import { installKinds, installAdmissionRules } from '@metal/kube/client/install-kinds.ts';
@@ -100,7 +100,9 @@ async function deleteRoles(client: KubeClient, path: string): Promise<void> {
  * and events.
  */
 export async function emptyCluster(client: KubeClient): Promise<void> {
-  await client.raw({ method: 'DELETE', path: '/apis/events.k8s.io/v1/namespaces/default/events' });
+  const events = await client.list(Event);
+  for (const namespace of new Set(events.items.map(({ metadata }) => metadata.namespace)))
+    await client.raw({ method: 'DELETE', path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events` });
   for (const kind of [...kinds, Secret, Lease]) {
     const { items } = await client.list<KubeObject>(kind);
     await Promise.all(items.map((object) => discard(client, kind, object)));

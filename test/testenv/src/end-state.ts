@@ -1,8 +1,11 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import type { Condition, KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { Testenv } from './testenv.ts';
 import { isAbout } from './fault-points.ts';
+import { untilChanged } from './watched-object.ts';
 
 /** The state by which two runs are compared: everything that depends on neither time nor chance. */
 export interface EndState {
@@ -40,6 +43,25 @@ export function endStateOf(testenv: Testenv, node: Node): EndState {
       override: node.machine.override?.target,
     },
   };
+}
+
+/** Waits until the state is that of a run without kills; reports the differences after the deadline. */
+export async function untilEndState(testenv: Testenv, node: Node, goal: EndState): Promise<void> {
+  const follow = (check: () => void) => {
+    const stack = new DisposableStack();
+    stack.use(testenv.onChange(check));
+    stack.use(node.machine.onChange(check));
+    return stack;
+  };
+  const isReached = () => {
+    const state = endStateOf(testenv, node);
+    return isDeepStrictEqual(state, tolerateLostWrites(goal, state));
+  };
+  await untilChanged(node.name, 'has the end state of a run without kills', isReached, follow, testenv.timeline).catch(
+    (error: unknown) => {
+      assert.deepEqual(endStateOf(testenv, node), goal, String(error));
+    },
+  );
 }
 
 /** Names and keys of the secrets that were created for the machine. */

@@ -38,9 +38,10 @@ export class FaultPointWatch implements Disposable {
   constructor(testenv: Testenv, node: Node) {
     this.#node = node;
     const follow = (change: Change<KubeObject>) => this.#changed(change);
-    const { endpoints, bmcs, servers, claims, boots, inventories } = testenv;
+    const { endpoints, bmcs, servers, claims, boots, inventories, maintenances, updates } = testenv;
+    const ofMachine = [endpoints, bmcs, servers, claims, boots, inventories, maintenances];
     this.#subscriptions = [
-      ...[endpoints, bmcs, servers, claims, boots, inventories].map((cache) => cache.onChange(follow)),
+      ...[...ofMachine, ...Object.values(updates)].map((cache) => cache.onChange(follow)),
       node.bmc.traffic.onRequest((faultPoint) => this.#count(faultPoint)),
     ];
   }

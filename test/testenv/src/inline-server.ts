@@ -19,7 +19,11 @@ export async function addInlineServer(
     spec: {
       systemUUID: node.uuid.toUpperCase(),
       bmc: {
-        protocol: { name: 'Redfish', port: testenv.fleet.port, scheme: 'http' },
+        protocol: {
+          name: 'Redfish',
+          port: testenv.fleet.port,
+          scheme: node.bmc.identity === undefined ? 'http' : 'https',
+        },
         address: node.bmc.address,
         bmcSecretRef: { name },
       },

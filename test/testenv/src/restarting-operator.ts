@@ -13,6 +13,8 @@ export interface RestartingTestenvOptions {
   /** Duration of an erasure; by default that of any other step. */
   readonly eraseMs?: number;
   readonly flags: readonly string[];
+  /** Timeout of each wait; that of a test environment by default. */
+  readonly timeoutMs?: number;
 }
 
 /**
@@ -21,12 +23,14 @@ export interface RestartingTestenvOptions {
  */
 export async function startRestartingTestenv(
   startTestenv: (options: TestenvOptions) => Promise<Testenv>,
-  { stepMs, eraseMs = stepMs, flags }: RestartingTestenvOptions,
+  { stepMs, eraseMs = stepMs, flags, timeoutMs }: RestartingTestenvOptions,
 ): Promise<RestartingTestenv> {
   await using stack = new AsyncDisposableStack();
   const service = new MachineService();
   const { fleet, ...others } = service.testenvOptions(stepMs, flags);
-  const testenv = stack.use(await startTestenv({ ...others, fleet: { ...fleet, eraseMs } }));
+  const testenv = stack.use(
+    await startTestenv({ ...others, ...(timeoutMs === undefined ? {} : { timeoutMs }), fleet: { ...fleet, eraseMs } }),
+  );
   const operator = stack.use(new RestartingOperator(testenv, service));
   await operator.started;
   const owned = stack.move();

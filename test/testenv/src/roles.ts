@@ -36,6 +36,12 @@ export async function restrictedKubeconfig(
   return cluster.kubeconfigFor(user);
 }
 
+/** Binds the operator's roles to a service account, once they are installed. */
+export async function bindRolesTo(client: KubeClient, account: string): Promise<void> {
+  for (const role of await generatedRoles())
+    if (bound.has(role.metadata.name)) await bind(client, role, `system:serviceaccount:default:${account}`);
+}
+
 /** Binds the roles that were withheld, as an administrator does later. */
 export async function bindWithheldRoles(client: KubeClient, withheld: readonly string[]): Promise<void> {
   for (const role of await generatedRoles())

@@ -11,7 +11,23 @@ import { hash } from 'bcryptjs';
 import { pythonWith } from './python-program.ts';
 
 const version = '2.2.0';
-const program = 'import sys; from sushy_tools.emulator.main import main; sys.exit(main())';
+/** Its fake driver has no BIOS: it gets the attributes of the driver for libvirt, which also applies changes at once. */
+const biosProgram = `
+import json, sys
+from sushy_tools.emulator.resources.systems.fakedriver import FakeDriver
+attributes = json.loads(sys.argv.pop(1))
+FakeDriver.get_bios = lambda self, identity: dict(attributes)
+FakeDriver.set_bios = lambda self, identity, changed: attributes.update(changed)
+`;
+/** The versions that its UpdateService changes are kept by its driver for virtual machines only: the fake one gets them here. */
+const program = `
+import sys
+from sushy_tools.emulator.main import main
+from sushy_tools.emulator.resources.systems.fakedriver import FakeDriver
+FakeDriver.get_versions = lambda self, identity: self._get(identity).get('versions', {'BiosVersion': '1.0.0'})
+FakeDriver.set_versions = lambda self, identity, versions: self._update(identity, versions=versions)
+sys.exit(main())
+`;
 const readyWithinMs = 30_000;
 
 export interface SushyOptions {
@@ -20,6 +36,8 @@ export interface SushyOptions {
   readonly password: string;
   /** Serve HTTPS with a certificate of a CA of its own. */
   readonly tls: boolean;
+  /** BIOS attributes, the same for all systems; without them the systems have no BIOS. */
+  readonly bios?: Readonly<Record<string, string>>;
 }
 
 /** A foreign Redfish service: sushy-tools of the OpenStack project, with its fake driver. */
@@ -38,7 +56,10 @@ export async function startSushy(options: SushyOptions): Promise<Sushy> {
   try {
     const port = await freePort();
     const caPem = await writeConfiguration(directory, port, options);
-    const child = spawn(python, ['-c', program, '--config', join(directory, 'emulator.conf')], {
+    const config = ['--config', join(directory, 'emulator.conf')];
+    const { bios } = options;
+    const command = bios === undefined ? ['-c', program] : ['-c', biosProgram + program, JSON.stringify(bios)];
+    const child = spawn(python, [...command, ...config], {
       cwd: directory,
       stdio: ['ignore', 'ignore', 'pipe'],
     });

@@ -3,13 +3,13 @@ import { type RunningMetalOperator, startMetalOperator } from '@metal/metal-oper
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
-import { createKubeClient } from '@metal/kube/client/client.ts';
 import { type Clock, createClock } from '@metal/kube/runtime/clock.ts';
 import { readConfig } from '@metal/metal-operator/command-line.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
 import { profileNames, type Vendor } from '@metal/simulator/profiles.ts';
 import { pino } from 'pino';
 import { type Cluster, type ClusterOptions, emptyCluster, openCluster, startCluster } from './cluster.ts';
+import { createTestClient } from './late-watches.ts';
 import { scaledClock } from './scaled-clock.ts';
 import { restrictedKubeconfig } from './roles.ts';
 import { ClaimHandle, type ClaimOptions } from './claim-handle.ts';
@@ -148,10 +148,10 @@ export class Testenv extends ClusterObjects implements AsyncDisposable {
 
   /** Creates a claim; with `on`, for that machine only. */
   async claim({ on, name, ...spec }: ClaimOptions): Promise<ClaimHandle> {
-    this.#claimCount += 1;
+    const number = (this.#claimCount += 1);
     const serverRef = on === undefined ? undefined : { name: (await this.server(on).exists()).metadata.name };
     const claim = await this.client.create(ServerClaim, {
-      metadata: { name: name ?? `claim-${this.#claimCount}`, namespace: 'default' },
+      metadata: { name: name ?? `claim-${number}`, namespace: 'default' },
       spec: { power: 'On', ...(serverRef === undefined ? {} : { serverRef }), ...spec },
     });
     return new ClaimHandle(this.client, claim, this.claims.named(claim.metadata.name));
@@ -184,7 +184,7 @@ export async function startTestenv(options: TestenvOptions = {}): Promise<Testen
     const clock = speed === 1 ? createClock() : stack.use(scaledClock(speed));
     const cluster = options.cluster ?? stack.use(await openCluster());
     const client = stack.use(
-      createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'testenv' }),
+      createTestClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'testenv' }),
     );
     if (options.cluster !== undefined) stack.defer(() => emptyCluster(client));
     const fleet = stack.use(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cpio, type Entry } from './cpio.ts';
+import type { Entry } from './archive-entries.ts';
+import { cpio } from './cpio.ts';
 
 const entries: Entry[] = [
   { path: 'sbin/modprobe', type: 'link', target: '/bin/busybox' },

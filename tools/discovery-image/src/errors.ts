@@ -5,6 +5,8 @@ export type ImageErrorCode =
   /** The package lists of apt lack packages of the image. */
   | 'PackagesUnknown'
   | 'DownloadFailed'
+  /** The packages of the container image are not those of its lock file. */
+  | 'LockOutdated'
   /** The recipe names a file that no package has. */
   | 'RecipeIncomplete';
 

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import type { Entry } from './cpio.ts';
+import type { Entry } from './archive-entries.ts';
 import { emptyLibrary } from './empty-library.ts';
 import { type Inputs, packageRoot } from './inputs.ts';
 import {
@@ -22,7 +22,7 @@ export async function rootFileSystem(inputs: Inputs, unpacked: string, scratch: 
   const node = join(scratch, 'node');
   await tool('strip', ['-o', node, inputs.nodeProgram]);
   const inPackages = (path: string) => join(unpacked, path);
-  const libraries = await sharedLibraries([node, ...Object.values(programs).map(inPackages)], unpacked);
+  const libraries = await sharedLibraries([node, ...Object.values(programs).map(inPackages)], [unpacked]);
   const chosenFile = async (name: string, from: string): Promise<Entry> => {
     const symbol = emptyLibraries[name];
     const path = symbol === undefined ? from : await emptyLibrary(name, symbol, scratch);

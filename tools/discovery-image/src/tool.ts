@@ -12,6 +12,9 @@ const packageOf: Readonly<Record<string, string>> = {
   as: 'binutils',
   ld: 'binutils',
   readelf: 'binutils',
+  tar: 'tar',
+  npm: 'npm',
+  git: 'git',
   strip: 'binutils',
 };
 

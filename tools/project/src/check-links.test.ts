@@ -5,7 +5,8 @@ import { brokenLinksIn, missingSourcesIn } from './check-links.ts';
 const files: Readonly<Record<string, string>> = {
   'README.md': '# Product\n',
   docs: '',
-  'docs/a.md': '# Use of `x`, and more\n\n## Twice\n\n## Twice\n\n```\n# not a heading\n```\n',
+  'docs/a.md':
+    '# Use of `x`, and more\n\n## Twice\n\n## Twice\n\n```\n# not a heading\n```\n\n| <a id="row"></a>`a` |\n',
 };
 const problems = (text: string) =>
   brokenLinksIn('docs/b.md', text, (path) => files[path]).map(({ line, message }) => `${line} ${message}`);
@@ -16,6 +17,7 @@ for (const link of [
   '.',
   'a.md#use-of-x-and-more',
   'a.md#twice-1',
+  'a.md#row',
   'https://example.com/x',
   'mailto:a@b',
 ]) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { machineKinds, type MachineKind } from './demo/rack.ts';
-import { DemoFailed, Tour } from './demo/tour.ts';
+import { DemoFailed, Tour, type TourName, tours } from './demo/tour.ts';
 
 const count = (text: string): number => {
   const number = Number(text);
@@ -22,12 +22,18 @@ const command = new Command('make demo')
       .choices(machineKinds)
       .default('simulated'),
   )
+  .addOption(
+    new Option('--tour <name>', 'life: discovery, claim and release; day2: also a BIOS rollout and a decommission')
+      .choices(tours)
+      .default('life'),
+  )
   .option('--once', 'exit after the tour', false)
   .option('--timeout <seconds>', 'time limit of one step (default: 120; in QEMU: 400)', count);
 
 const usual = { simulated: { servers: 8, timeout: 120 }, qemu: { servers: 2, timeout: 400 } };
 
 interface DemoFlags {
+  tour: TourName;
   machines: MachineKind;
   once: boolean;
   servers?: number;
@@ -35,7 +41,7 @@ interface DemoFlags {
 }
 
 command.action(async () => {
-  const { machines, once, ...overrides } = command.opts<DemoFlags>();
+  const { machines, once, tour: name, ...overrides } = command.opts<DemoFlags>();
   const { servers, timeout } = { ...usual[machines], ...overrides };
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -50,7 +56,7 @@ command.action(async () => {
     directory,
     signal: stop.signal,
   });
-  await tour.walk();
+  await tour.walk(name);
   if (!once) await tour.stay();
 });
 

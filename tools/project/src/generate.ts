@@ -3,14 +3,19 @@ import { fileURLToPath } from 'node:url';
 import { controllers } from '@metal/operator/controllers.ts';
 import { admissionRules } from '@metal/api/admission.ts';
 import { kinds } from '@metal/api/kinds.ts';
+import { metal3AdmissionRules } from '@metal/api/metal3/admission/metal3-admission-rules.ts';
+import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
 import { admissionFiles } from './generate/admission.ts';
 import { rejectionReasons } from '@metal/operator/scheduling/rejection-reasons.ts';
 import { reasonSources } from './generate/reason-sources.ts';
+import { chartFolders } from './generate/chart/chart-files.ts';
+import { installManifest } from './generate/chart/install-manifest.ts';
 import { crdFiles } from './generate/crds.ts';
 import { dashboard } from './generate/dashboard.ts';
 import { errorChapters } from './generate/error-chapters.ts';
 import { errorPage } from './generate/error-page.ts';
 import { bringUpToDate, findStale, type GeneratedFolder } from './generate/generated-folder.ts';
+import { findBuiltHelm } from './helm.ts';
 import { kindPages } from './generate/kind-pages.ts';
 import { metadataRbac } from './generate/metadata-rbac.ts';
 import { convenienceRoles, generateRbac } from './generate/rbac.ts';
@@ -19,11 +24,13 @@ import { profilePage } from './generate/profile-page.ts';
 import { reasonPage } from './generate/reason-page.ts';
 import { reasonsModule } from './generate/reasons-module.ts';
 import { serviceWriters } from './generate/service-writers.ts';
+import { startScript } from './generate/start-script.ts';
 import { stateDiagrams } from './generate/state-diagrams.ts';
 
 const help = `Usage: npm run generate [-- --check]
 
-Writes all generated files: CRDs, admission policies, RBAC roles, reasons, reference pages, state diagrams.
+Writes all generated files: CRDs, admission policies, RBAC roles, reasons, reference pages, state diagrams,
+the start script.
 
   --check   Write nothing; exit 1 and list the files that differ from what would be written.
   --help    Show this text.
@@ -31,25 +38,41 @@ Writes all generated files: CRDs, admission policies, RBAC roles, reasons, refer
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
+const metal3Pages = {
+  title: 'Kinds of Metal3',
+  text: 'The API of Metal3 (`metal3.io/v1alpha1`), for its manifests and for its Cluster API provider. CRDs and admission policies are in `deploy/metal3`: do not apply them to a cluster with the baremetal-operator of Metal3. No controller reads them yet.',
+  kinds: metal3Kinds,
+};
+
 /** Folders that hold generated files. To add one, add a line. */
 function everything(): GeneratedFolder[] {
   return [
     { path: 'deploy/crds', files: crdFiles(kinds) },
     { path: 'deploy/admission', files: admissionFiles(admissionRules) },
+    { path: 'deploy/metal3/crds', files: crdFiles(metal3Kinds) },
+    { path: 'deploy/metal3/admission', files: admissionFiles(metal3AdmissionRules) },
     { path: 'deploy/rbac', files: [...generateRbac({ kinds, controllers, services: serviceWriters }), metadataRbac()] },
     { path: 'deploy/rbac/kinds', files: convenienceRoles(kinds) },
     { path: 'deploy/grafana', files: [dashboard()] },
+    ...chartFolders(),
     {
       path: 'packages/api/src/reasons',
       files: [reasonsModule(reasonSources, rejectionReasons, errorChapters)],
       isShared: true,
     },
-    { path: 'docs/kinds', files: kindPages(kinds) },
+    { path: 'docs/kinds', files: kindPages([{ kinds }, metal3Pages]) },
     { path: 'docs/states', files: stateDiagrams(controllers) },
+    { path: 'services/metal-operator/bin', files: [startScript()], isShared: true },
     { path: 'docs', files: [errorPage(errorChapters)], isShared: true },
     { path: 'tools/simulator', files: [profilePage()], isShared: true },
     { path: 'docs/operate', files: [optionPage(), reasonPage(reasonSources, rejectionReasons)], isShared: true },
   ];
+}
+
+/** Helm renders this one from the chart; where it is not built, only the tests of the matrix compare the file. */
+async function rendered(): Promise<GeneratedFolder[]> {
+  const helm = await findBuiltHelm(process.env);
+  return helm === undefined ? [] : [{ path: 'deploy', files: [await installManifest(helm)], isShared: true }];
 }
 
 async function main(): Promise<number> {
@@ -59,11 +82,11 @@ async function main(): Promise<number> {
     return 0;
   }
   if (values.check !== true) {
-    const changed = await bringUpToDate(root, everything());
+    const changed = [...(await bringUpToDate(root, everything())), ...(await bringUpToDate(root, await rendered()))];
     process.stdout.write(changed.map((path) => `${path}\n`).join(''));
     return 0;
   }
-  const stale = await findStale(root, everything());
+  const stale = await findStale(root, [...everything(), ...(await rendered())]);
   if (stale.length === 0) return 0;
   process.stderr.write(`These generated files are out of date; run "npm run generate":\n${stale.join('\n')}\n`);
   return 1;

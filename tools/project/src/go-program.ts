@@ -30,10 +30,9 @@ export interface GoProgramOptions {
  * @throws ControlPlaneError GoMissing; an error with the end of the output when the build fails.
  */
 export async function findGoProgram(program: GoProgram, { environment, log }: GoProgramOptions): Promise<string> {
-  const given = environment[program.variable];
-  if (given !== undefined && given !== '') return given;
-  const path = join(await cacheFolder(program, environment), program.name);
-  if (existsSync(path)) return path;
+  const found = await findBuiltGoProgram(program, environment);
+  if (found !== undefined) return found;
+  const path = await pathInCache(program, environment);
   await requireGo(environment);
   await mkdir(dirname(dirname(path)), { recursive: true });
   const onWait = () => log(`another process builds ${program.name}; waiting for it`);
@@ -41,6 +40,20 @@ export async function findGoProgram(program: GoProgram, { environment, log }: Go
   if (!existsSync(path)) await build(program, dirname(path), { environment, log });
   return path;
 }
+
+/** The program, if it need not be built. */
+export async function findBuiltGoProgram(
+  program: GoProgram,
+  environment: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
+  const given = environment[program.variable];
+  if (given !== undefined && given !== '') return given;
+  const path = await pathInCache(program, environment);
+  return existsSync(path) ? path : undefined;
+}
+
+const pathInCache = async (program: GoProgram, environment: NodeJS.ProcessEnv): Promise<string> =>
+  join(await cacheFolder(program, environment), program.name);
 
 const moduleDirectoryOf = ({ name }: GoProgram): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
 

@@ -8,13 +8,14 @@ import { ControlPlaneError } from '@metal/controlplane/errors.ts';
 import { FleetError } from '@metal/simulator/errors.ts';
 import { qemuAvailable } from '@metal/simulator/qemu/programs.ts';
 import { Command } from 'commander';
+import { arrangeFiles } from './arranged-files.ts';
 import { findButane } from './butane.ts';
 import { ControlPlanePool } from './control-plane-pool.ts';
+import { findHelm } from './helm.ts';
 import { ImportGraph } from './import-graph.ts';
 import { findImageRegistry } from './image-registry.ts';
 import { type Leftovers, markRun } from './leftovers.ts';
 import { findPromtool } from './promtool.ts';
-import { groupTables } from './table-groups.ts';
 import { sourceFiles } from './source-files.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -32,6 +33,7 @@ const goPrograms = [
   { file: 'tools/project/src/promtool.ts', find: findPromtool },
   { file: 'tools/project/src/image-registry.ts', find: findImageRegistry },
   { file: 'tools/project/src/butane.ts', find: findButane },
+  { file: 'tools/project/src/helm.ts', find: findHelm },
 ];
 
 const command = new Command('run-tests')
@@ -43,6 +45,7 @@ const command = new Command('run-tests')
   .option('--only <pattern>', 'run only tests whose title matches the pattern')
   .option('--seeds <count>', 'number of seeds for the seeded stories')
   .option('--first-seed <number>', 'first seed, to repeat a failed one')
+  .option('--late-watches <ms>', 'deliver events to the tests this much later from kind to kind; negative: in reverse')
   .option('--e2e', 'run the files that boot machines in QEMU (*.e2e.ts) instead of the tests', false)
   .option('--junit <file>', 'write results and durations to a file in JUnit format')
   .option('--list', 'list the files instead of running them', false)
@@ -53,13 +56,14 @@ interface Flags {
   only?: string;
   seeds?: string;
   firstSeed?: string;
+  lateWatches?: string;
   e2e: boolean;
   junit?: string;
   list: boolean;
 }
 
 async function main(patterns: string[], flags: Flags): Promise<void> {
-  const { all, list, e2e, firstSeed } = flags;
+  const { all, list, e2e, firstSeed, lateWatches } = flags;
   const isWanted = (path: string) =>
     patterns.length === 0 ? all || !path.startsWith(matrixFolder) : patterns.some((pattern) => path.includes(pattern));
   const files = testFiles(isWanted, e2e ? '.e2e.ts' : '.test.ts');
@@ -79,12 +83,13 @@ async function main(patterns: string[], flags: Flags): Promise<void> {
     ...pool.environment,
     METAL_SEEDS: seeds,
     ...(firstSeed === undefined ? {} : { METAL_FIRST_SEED: firstSeed }),
+    ...(lateWatches === undefined ? {} : { METAL_LATE_WATCHES: lateWatches }),
   };
   const pathsOf = (wanted: boolean) =>
     files.filter(({ needsControlPlane }) => needsControlPlane === wanted).map(({ path }) => path);
-  const tables = e2e ? pathsOf(false) : await groupTables(root, pathsOf(false));
+  const [tables, others] = [pathsOf(false), pathsOf(true)];
   const code = await runNode(
-    [...tables, ...pathsOf(true)],
+    e2e ? [...tables, ...others] : await arrangeFiles(root, tables, others),
     { ...flags, timeoutMs: testTimeoutMs * Math.max(1, Math.ceil(Number(seeds) / seedsOf.all)), atOnce },
     environment,
   );
@@ -113,9 +118,16 @@ interface TestFile {
   readonly goFiles: readonly string[];
 }
 
-const sizeOf = (path: string): number => statSync(join(root, path)).size;
+/** Files that take long for their size. */
+const longest = [
+  'test/stories/faults.test.ts',
+  'test/stories/uninstall.test.ts',
+  'test/stories/erasure-withdrawn.test.ts',
+];
 
-/** Table tests first, so that errors show early; then the largest first, so that no large file runs alone at the end. */
+const sizeOf = (path: string): number => (longest.includes(path) ? 1e6 : statSync(join(root, path)).size);
+
+/** Table tests first, so that errors show early; then the longest first, so that none of them runs alone at the end. */
 function testFiles(isWanted: (path: string) => boolean, ending: '.test.ts' | '.e2e.ts'): TestFile[] {
   const imports = new ImportGraph(root);
   return sourceFiles(root)

@@ -32,6 +32,9 @@ export interface AccessLimits {
   readonly accountSlots: number | undefined;
 }
 
+/** On the label of the device. */
+export const factoryAccount = { username: 'factory', password: 'on-the-label' };
+
 /** Accounts, sessions and the account lockout of one BMC. */
 export class Access {
   readonly accounts: Account[];
@@ -48,6 +51,12 @@ export class Access {
     this.#clock = clock;
     this.#limits = limits;
     this.accounts = accountsWith(first, limits.accountSlots);
+  }
+
+  /** Back to the factory account. Its password is not known to anybody who used the BMC before. */
+  resetAccounts(): void {
+    this.accounts.splice(0, this.accounts.length, ...accountsWith(factoryAccount, this.#limits.accountSlots));
+    this.changed();
   }
 
   /** The factory account of the BMC. */

@@ -1,5 +1,7 @@
 import type { Access, Session } from './access.ts';
+import type { ManagerSettings } from './attributes/manager-settings.ts';
 import type { FaultBoard, Faults } from './faults.ts';
+import type { Firmware } from './firmware.ts';
 import type { Machine } from './machine.ts';
 import type { VendorProfile } from './profiles.ts';
 import type { Traffic } from './traffic.ts';
@@ -17,6 +19,7 @@ export interface BmcState {
   readonly board: FaultBoard;
   readonly faults: Readonly<Faults>;
   readonly traffic: Traffic;
+  readonly settings: ManagerSettings;
   readonly sessions: readonly Session[];
   readonly sessionsOffered: boolean;
   readonly subscriptions: Map<string, Record<string, unknown>>;
@@ -24,6 +27,11 @@ export interface BmcState {
   readonly resets: string[];
   /** Milliseconds since the Unix epoch. */
   readonly restartedAt: number;
+  readonly firmware: Firmware;
+  /** Of the BMC itself. */
+  readonly firmwareVersion: string;
+  /** Fetches images. */
+  readonly fetch: typeof globalThis.fetch;
   /** The UUID that the BMC reports for a machine. */
   uuidOf(machine: Machine): string | null;
   restart(): void;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { factoryAccount } from './access.ts';
 import { startFleet } from './fleet.ts';
 import { reportOf } from './hardware.ts';
 import { profiles, vendors } from './profiles.ts';
@@ -295,6 +296,23 @@ test('a BMC that restarts is unreachable for a while and loses its sessions, not
   assert.equal(node.power, 'On');
 });
 
+test('a BMC that is reset to defaults has its factory account only', async () => {
+  const clock = fakeClock();
+  await using fleet = await startFleet({ clock, bmcRestartMs: 1_000 });
+  const node = await fleet.add({ vendor: 'generic' });
+  const client = clientOf(node);
+  const action = '/Managers/bmc/Actions/Manager.ResetToDefaults';
+  assert.equal((await client.send('POST', action, { ResetType: 'Everything' })).status, 400);
+  assert.equal((await client.send('POST', action, { ResetType: 'ResetAll' })).status, 204);
+  clock.advance(1_000);
+  await node.bmc.whenStable();
+  assert.equal((await client.get('/Managers/bmc')).status, 401);
+  assert.deepEqual(
+    node.bmc.access.accounts.map(({ username }) => username),
+    [factoryAccount.username],
+  );
+});
+
 test('several systems of one BMC are independent', async () => {
   await using fleet = await startFleet({ clock: fakeClock() });
   const node = await fleet.add({ vendor: 'dell', systems: 2 });
@@ -367,7 +385,8 @@ test('a reset of the BIOS takes effect at the next start, discards earlier chang
   const reset = '/Systems/system/Bios/Actions/Bios.ResetBios';
   const isPending = async () => (await client.get('/Systems/system/Bios')).body.ResetBiosToDefaultsPending;
   node.machine.biosAttributes = { ...node.machine.biosAttributes, LogicalProc: 'Disabled' };
-  await client.send('PATCH', '/Systems/system/Bios/Settings', { Attributes: { WorkloadProfile: 'Virtual' } });
+  const change = { Attributes: { WorkloadProfile: 'Performance' } };
+  assert.equal((await client.send('PATCH', '/Systems/system/Bios/Settings', change)).status, 204);
   node.bmc.set({ biosResetStuck: true }, { times: 1 });
   for (const end of ['stuck', 'done']) {
     assert.equal((await client.send('POST', reset, {})).status, 204);

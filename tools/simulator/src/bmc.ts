@@ -1,8 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { Access, type Session } from './access.ts';
+import { settingsPlaces } from './attributes/attribute-resources.ts';
+import type { AttributeValues } from './attributes/attribute-set.ts';
+import { addPending } from './attributes/attribute-writes.ts';
+import { ManagerSettings } from './attributes/manager-settings.ts';
 import type { BmcState } from './bmc-state.ts';
 import type { Clock } from './clock.ts';
 import { RequestHandler } from './request-handler.ts';
+import { Firmware, type FlashRecord } from './firmware.ts';
 import { FaultBoard, type FaultLimit, type Faults } from './faults.ts';
 import { root } from './links.ts';
 import { Listener, type TlsIdentity } from './listener.ts';
@@ -25,11 +30,13 @@ export interface BmcOptions {
   readonly latencyMs: number;
   /** Duration of a restart of the BMC itself. */
   readonly restartMs: number;
+  /** Duration of the installation of a firmware. */
+  readonly flashMs: number;
   /** Certificate and key; plain HTTP without them. */
   readonly identity: TlsIdentity | undefined;
   /** The certificate of the fault `untrusted`. */
   readonly untrustedIdentity: (() => Promise<TlsIdentity>) | undefined;
-  /** Sends its events. */
+  /** Sends its events, and fetches firmware images. */
   readonly fetch: typeof globalThis.fetch;
 }
 
@@ -48,10 +55,12 @@ export class SimulatedBmc implements BmcState {
   readonly access: Access;
   readonly board: FaultBoard;
   readonly traffic = new Traffic();
+  readonly settings = new ManagerSettings();
   readonly subscriptions = new Map<string, Record<string, unknown>>();
   /** Reset types requested of the BMC itself over Redfish, in order. */
   readonly resets: string[] = [];
   #shell: SimulatedShell | undefined;
+  #firmware: Firmware | undefined;
   sessionsOffered: boolean;
   /** Milliseconds since the Unix epoch. */
   restartedAt: number;
@@ -133,6 +142,30 @@ export class SimulatedBmc implements BmcState {
   /** Connections that were opened, newest last; the oldest are dropped. */
   get peers(): readonly Readonly<Peer>[] {
     return this.traffic.peers;
+  }
+
+  /** Made on its first use. @throws TypeError for a BMC without an UpdateService. */
+  get firmware(): Firmware {
+    const { profile, machines, board } = this;
+    const { clock, flashMs } = this.#options;
+    const { firmware: rules } = profile;
+    if (rules === undefined) throw new TypeError('this BMC updates no firmware');
+    const restart = () => this.restart();
+    this.#firmware ??= new Firmware({ profile, rules, machines, board, clock, flashMs, restart });
+    return this.#firmware;
+  }
+
+  get firmwareVersion(): string {
+    return this.#firmware?.bmcVersion ?? this.profile.firmwareVersion;
+  }
+
+  /** Every firmware that the BMC began to install, in order. */
+  get flashes(): readonly FlashRecord[] {
+    return this.#firmware?.flashes ?? [];
+  }
+
+  get fetch(): typeof globalThis.fetch {
+    return this.#options.fetch;
   }
 
   get faults(): Readonly<Faults> {
@@ -256,6 +289,40 @@ export class SimulatedBmc implements BmcState {
     await this.#syncCertificate();
   }
 
+  /** Rejects changes of this attribute. */
+  rejectAttribute(name: string, limit?: FaultLimit): void {
+    this.board.set({ rejectsAttribute: name }, limit);
+  }
+
+  /** Settings that are set from now on are forgotten at the next start, of the machine or of the BMC. */
+  dropPendingSettings(limit?: FaultLimit): void {
+    this.board.set({ dropsPendingSettings: true }, limit);
+  }
+
+  /** Settings that are set from now on stay pending for ever. */
+  keepPendingSettings(limit?: FaultLimit): void {
+    this.board.set({ keepsPendingSettings: true }, limit);
+  }
+
+  /** Settings objects list all attributes. */
+  mirrorSettings(limit?: FaultLimit): void {
+    this.board.set({ mirrorsSettings: true }, limit);
+  }
+
+  /** BIOS settings of somebody else, for the next start of the machine. Any name and value. */
+  setPendingBios(values: AttributeValues, machine: Machine = this.machine): void {
+    for (const place of settingsPlaces(this)) if (place.machine === machine) addPending(this, place, values);
+  }
+
+  /** Settings of somebody else, for the next start of the BMC; on an iDRAC in the first group that has the attribute. */
+  setPendingManager(values: AttributeValues): void {
+    const places = settingsPlaces(this).filter(({ machine }) => machine === undefined);
+    for (const [name, value] of Object.entries(values)) {
+      const place = places.find(({ set }) => set.attributes.some((each) => each.name === name)) ?? places[0];
+      if (place !== undefined) addPending(this, place, { [name]: value });
+    }
+  }
+
   /** Deletes every session, as after a restart of the BMC. */
   dropSessions(): void {
     this.access.dropSessions();
@@ -268,8 +335,10 @@ export class SimulatedBmc implements BmcState {
 
   /** Restarts the BMC itself: unreachable for a while, without its sessions; the machines are not affected. */
   restart(): void {
-    const { clock, restartMs } = this.#options;
+    const { clock } = this.#options;
+    const restartMs = this.#firmware?.onRestart() ?? this.#options.restartMs;
     this.dropSessions();
+    this.settings.restart();
     this.restartedAt = clock.now() + restartMs;
     void this.refuse({ forMs: restartMs });
   }
@@ -277,6 +346,7 @@ export class SimulatedBmc implements BmcState {
   /** Resets the configuration to defaults, except the accounts, as if they had been restored. */
   factoryReset(): void {
     this.subscriptions.clear();
+    this.settings.reset();
     this.restart();
   }
 

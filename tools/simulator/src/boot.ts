@@ -1,15 +1,17 @@
 import { runProbe } from '@metal/probe/run-probe.ts';
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import type { Clock } from './clock.ts';
+import { deployImage } from './deployer.ts';
 import { eraseDisks, type EraserFault } from './eraser.ts';
 import { type MachineIgnition, readIgnition } from './ignition.ts';
 import { type Artefact, runScript, type ScriptEnd } from './ipxe.ts';
+import type { SimulatedDisks } from './simulated-disks.ts';
 import type { MachineNetwork } from './network-fetch.ts';
 
 /** The program that runs on the machine. */
 export interface Running {
   readonly from: 'network' | 'disk';
-  readonly role: 'probe' | 'eraser' | 'os';
+  readonly role: 'probe' | 'eraser' | 'deployer' | 'os';
   readonly kernel: Artefact;
   readonly initrd: Artefact | undefined;
   readonly commandLine: string;
@@ -34,6 +36,7 @@ export interface BootEnvironment {
   readonly report: () => ProbeReport;
   readonly eraser: () => { durationMs: number; fault: EraserFault | undefined };
   readonly erased: () => void;
+  readonly disks: SimulatedDisks;
   readonly random: () => number;
   readonly installed: () => Running | undefined;
   readonly install: (running: Running) => void;
@@ -175,7 +178,7 @@ async function runImage(end: ScriptEnd & { kind: 'boot' }, env: BootEnvironment,
   }
   const running: Running = {
     from: 'network',
-    role: ignition.probe === undefined ? 'os' : ignition.erasure === undefined ? 'probe' : 'eraser',
+    role: roleOf(ignition),
     kernel: end.kernel,
     initrd: end.initrds[0],
     commandLine: end.commandLine,
@@ -187,16 +190,29 @@ async function runImage(end: ScriptEnd & { kind: 'boot' }, env: BootEnvironment,
   env.log(`network: ${running.role}`);
   if (ignition.probe !== undefined && ignition.erasure !== undefined)
     await erase(ignition.probe, ignition.erasure, env, signal);
+  else if (ignition.probe !== undefined && ignition.deployment !== undefined)
+    await deploy({ ...ignition.probe, ignitionUrl: ignitionUrl ?? '' }, ignition.deployment, { env, running, signal });
   else if (ignition.probe !== undefined) await probe(ignition.probe, env, signal);
   else await reportBooted(parameters['metal.boot.evidence'], env, signal);
   return running.role;
+}
+
+function roleOf({ probe, erasure, deployment }: MachineIgnition): Running['role'] {
+  if (probe === undefined) return 'os';
+  if (erasure !== undefined) return 'eraser';
+  return deployment === undefined ? 'probe' : 'deployer';
 }
 
 /** A UKI has no arguments: it finds its ignition beside the boot file of DHCP, if that belongs to a boot. */
 const ignitionUrlOfUki = (url: string): string | undefined =>
   /\/boot\/[^/]+\/uki\.efi$/.test(url) ? new URL('ignition', url).href : undefined;
 
-const noIgnition: MachineIgnition = { document: undefined, probe: undefined, erasure: undefined };
+const noIgnition: MachineIgnition = {
+  document: undefined,
+  probe: undefined,
+  erasure: undefined,
+  deployment: undefined,
+};
 
 async function fetchIgnition(
   url: string,
@@ -262,6 +278,27 @@ async function erase(
     ...env.eraser(),
   };
   await eraseDisks(order, machine, signal);
+}
+
+/** The machine boots the image afterwards, without a boot service. */
+async function deploy(
+  {
+    registryUrl,
+    serverUuid,
+    token,
+    caPem,
+    ignitionUrl,
+  }: NonNullable<MachineIgnition['probe']> & { ignitionUrl: string },
+  order: NonNullable<MachineIgnition['deployment']>,
+  { env, running, signal }: { env: BootEnvironment; running: Running; signal: AbortSignal },
+): Promise<void> {
+  const { clock, log, random, disks } = env;
+  const deployed = (disk: string): void =>
+    env.install({ ...running, role: 'os', kernel: { url: `disk:${disk}`, bytes: 0, sha256: order.image.sha256 } });
+  const services = { ignitionUrl, registryUrl, token, systemUUID: serverUuid };
+  const fetches = { fetch: env.fetchTrusting(undefined), fetchRegistry: env.fetchTrusting(caPem) };
+  const { storage } = env.report();
+  await deployImage(order, { ...services, ...fetches, storage, disks, deployed, clock, random, log }, signal);
 }
 
 /** The installed system reports once that it is up. */

@@ -53,6 +53,11 @@ const identifiers = new Set([
   'chassisId',
   'storageId',
   'macPrefix',
+  'firmware',
+  'bios',
+  'managerAttributes',
+  'managerResources',
+  'managerCollections',
 ]);
 
 /** Differences of a profile from the generic one, as names and values. */

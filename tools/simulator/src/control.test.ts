@@ -52,6 +52,34 @@ test('faults are set on one server or on all, and healed', async () => {
   await second.until(({ power }) => power === 'Off', AbortSignal.timeout(60_000));
 });
 
+test('settings of somebody else are set, and settings are rejected, on request', async () => {
+  await using fixture = await startFixture();
+  const [first] = fixture.fleet.nodes;
+  assert.ok(first);
+  const faults = {
+    pendingBios: { BootMode: 'LegacyBios' },
+    pendingManager: { fooreboot: 7 },
+    rejectsAttribute: 'Sriov',
+  };
+  const set = await fixture.request('POST', `/nodes/${first.name}/faults`, faults);
+  assert.deepEqual([set.status, set.nodes[0]?.faults], [200, { rejectsAttribute: 'Sriov' }]);
+  const client = clientOf(first);
+  const settings = '/Systems/system/Bios/Settings';
+  assert.deepEqual((await client.get(settings)).body.Attributes, { BootMode: 'LegacyBios' });
+  assert.deepEqual((await client.get('/Managers/bmc/Settings')).body.Attributes, { fooreboot: 7 });
+  assert.equal((await client.send('PATCH', settings, { Attributes: { Sriov: true } })).status, 400);
+});
+
+test('faults of firmware updates are set, and the details of a server list what was flashed', async () => {
+  await using fixture = await startFixture();
+  const [node = assert.fail()] = fixture.fleet.nodes;
+  const faults = { checksumFails: true, silentAfterUpdateMs: 60_000, powerLostWhileFlashing: true };
+  const set = await fixture.request('POST', `/nodes/${node.name}/faults`, faults);
+  assert.deepEqual(set.nodes[0]?.faults, faults);
+  node.bmc.firmware.flashes.push({ component: 'BIOS', version: '2', at: 0, isForced: false });
+  assert.match((await fixture.request('GET', `/nodes/${node.name}`)).text, /"flashes": \[\s*\{\s*"component": "BIOS"/);
+});
+
 test('servers and counts can be read', async () => {
   await using fixture = await startFixture();
   await clientOf(fixture.fleet.nodes[0] ?? assert.fail()).get('/Systems');

@@ -7,6 +7,8 @@ import { Journal, type JournalPage } from './journal.ts';
 import type { Node } from './node.ts';
 import { readJson, readWhole } from './request-body.ts';
 
+const attributeValues = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
+
 const faultRequest = z
   .strictObject({
     latencyMs: z.number().min(0),
@@ -19,6 +21,10 @@ const faultRequest = z
     ignoresOverride: z.boolean(),
     lacksBiosReset: z.boolean(),
     biosResetStuck: z.boolean(),
+    rejectsAttribute: z.string(),
+    dropsPendingSettings: z.boolean(),
+    keepsPendingSettings: z.boolean(),
+    mirrorsSettings: z.boolean(),
     ignoresBootOrder: z.boolean(),
     powerNeverChanges: z.boolean(),
     ignoresShutdown: z.boolean(),
@@ -31,10 +37,20 @@ const faultRequest = z
     eventsDisabled: z.boolean(),
     health: z.enum(['Warning', 'Critical']).nullable(),
     managerHealth: z.enum(['Warning', 'Critical']).nullable(),
+    rejectsUpdates: z.boolean(),
+    downloadFails: z.boolean(),
+    checksumFails: z.boolean(),
+    updateStuck: z.boolean(),
+    updateTaskVanishes: z.boolean(),
+    versionUnchanged: z.boolean(),
+    silentAfterUpdateMs: z.number().min(0),
+    powerLostWhileFlashing: z.boolean(),
     dropSessions: z.boolean(),
     dropConnections: z.boolean(),
     restart: z.boolean(),
     factoryReset: z.boolean(),
+    pendingBios: attributeValues,
+    pendingManager: attributeValues,
     machineHangs: z.boolean(),
     networkLost: z.boolean(),
     forMs: z.number().positive(),
@@ -144,6 +160,8 @@ async function apply(
     dropConnections,
     restart,
     factoryReset,
+    pendingBios,
+    pendingManager,
     machineHangs,
     networkLost,
     ...requested
@@ -157,6 +175,8 @@ async function apply(
   if (dropConnections === true) bmc.dropConnections();
   if (restart === true) bmc.restart();
   if (factoryReset === true) bmc.factoryReset();
+  if (pendingBios !== undefined) for (const machine of machines) bmc.setPendingBios(pendingBios, machine);
+  if (pendingManager !== undefined) bmc.setPendingManager(pendingManager);
   if (machineHangs === true) for (const machine of machines) machine.hang();
   if (networkLost === true) for (const machine of machines) machine.loseNetwork();
   if (refuse === true) await bmc.refuse(limit);
@@ -188,5 +208,6 @@ const detailsOf = (node: Node) => ({
   powerLog: node.powerLog,
   bootLog: node.bootLog,
   boots: node.boots,
+  flashes: node.bmc.flashes,
   lastRequests: node.bmc.requests.slice(-50),
 });

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Account } from './access.ts';
+import { settingsPrecondition } from './attributes/attribute-writes.ts';
 import type { BmcState } from './bmc-state.ts';
 import { documentAt, isPublic } from './documents.ts';
 import { expanded } from './expand.ts';
@@ -10,6 +11,7 @@ import { isPermitted } from './privileges.ts';
 import { pageOf, selected, type View, viewIn, wholeResource } from './query.ts';
 import { failure, missing, rejectedLogin, type Reply, type Resource } from './replies.ts';
 import { resourceAt } from './resources.ts';
+import { monitorReply } from './update-tasks.ts';
 import { logIn, patch, post, remove } from './writes.ts';
 
 /** A request with its complete body. */
@@ -62,6 +64,8 @@ function read(bmc: BmcState, request: RedfishRequest): Reply {
   const headers = { allow: methodsAt(bmc, path).join(', '), 'cache-control': 'no-cache' };
   const document = documentAt(bmc, path);
   if (document !== undefined) return { ...document, headers: { ...headers, ...document.headers } };
+  const monitor = monitorReply(bmc, path);
+  if (monitor !== undefined) return monitor;
   const resource = resourceAt(bmc, path);
   if (resource === undefined) return missing(path);
   const reply = readResource(bmc, resource, request);
@@ -124,7 +128,11 @@ function write(bmc: BmcState, request: RedfishRequest): Reply | Promise<Reply> {
     };
   switch (method) {
     case 'PATCH':
-      return checkPrecondition(resource, headers['if-match']) ?? patch(bmc, request);
+      return (
+        settingsPrecondition(bmc, path, headers['if-match']) ??
+        checkPrecondition(resource, headers['if-match']) ??
+        patch(bmc, request)
+      );
     case 'DELETE':
       return remove(bmc, request);
     default:

@@ -1,7 +1,27 @@
 import type { Clock } from './clock.ts';
 
+/** Faults of firmware updates, without an effect on anything else. */
+export interface UpdateFaults {
+  /** Answers a firmware update with 400. */
+  rejectsUpdates: boolean;
+  /** An image cannot be downloaded. */
+  downloadFails: boolean;
+  /** The checksum of an image is wrong. */
+  checksumFails: boolean;
+  /** An update stays Running half-way. */
+  updateStuck: boolean;
+  /** The task of an update that goes on is 404. */
+  updateTaskVanishes: boolean;
+  /** An update is Completed without an effect. */
+  versionUnchanged: boolean;
+  /** After an update of its firmware the BMC refuses connections for this long. */
+  silentAfterUpdateMs: number;
+  /** The machine loses power while its BIOS is flashed, which destroys it. */
+  powerLostWhileFlashing: boolean;
+}
+
 /** The active faults of a BMC. */
-export interface Faults {
+export interface Faults extends UpdateFaults {
   /** Added to each response. */
   latencyMs: number;
   /** Accepts requests and answers them when the fault ends. */
@@ -22,6 +42,14 @@ export interface Faults {
   lacksBiosReset: boolean;
   /** Accepts a reset of the BIOS, which stays pending. */
   biosResetStuck: boolean;
+  /** The name of an attribute whose changes are rejected. */
+  rejectsAttribute: string | undefined;
+  /** Accepts settings that need a start; that start forgets them. */
+  dropsPendingSettings: boolean;
+  /** Accepts settings that need a start; they stay pending. */
+  keepsPendingSettings: boolean;
+  /** Settings objects list all attributes, not only those that wait. */
+  mirrorsSettings: boolean;
   /** Accepts a change of the boot order without an effect. */
   ignoresBootOrder: boolean;
   /** Accepts resets without an effect. */
@@ -68,6 +96,10 @@ export const noFaults: Readonly<Faults> = {
   ignoresOverride: false,
   lacksBiosReset: false,
   biosResetStuck: false,
+  rejectsAttribute: undefined,
+  dropsPendingSettings: false,
+  keepsPendingSettings: false,
+  mirrorsSettings: false,
   ignoresBootOrder: false,
   powerNeverChanges: false,
   ignoresShutdown: false,
@@ -80,6 +112,14 @@ export const noFaults: Readonly<Faults> = {
   eventsDisabled: false,
   health: undefined,
   managerHealth: undefined,
+  rejectsUpdates: false,
+  downloadFails: false,
+  checksumFails: false,
+  updateStuck: false,
+  updateTaskVanishes: false,
+  versionUnchanged: false,
+  silentAfterUpdateMs: 0,
+  powerLostWhileFlashing: false,
 };
 
 interface Active {

@@ -34,6 +34,8 @@ export interface FleetOptions {
   readonly eraseMs: number;
   /** Duration of a restart of a BMC itself. */
   readonly bmcRestartMs: number;
+  /** Duration of the installation of a firmware. */
+  readonly flashMs: number;
   /** Replaces DHCP for network boots: the script is at `{bootUrl}/ipxe/{uuid}`. */
   readonly bootUrl: string | undefined;
   /** If set, every network boot of a simulated machine runs a probe in its firmware, which reports there without a token. */
@@ -64,6 +66,7 @@ const defaults: FleetOptions = {
   bootRetryMs: undefined,
   eraseMs: 2_000,
   bmcRestartMs: 2_000,
+  flashMs: 2_000,
   bootUrl: undefined,
   probeRegistryUrl: undefined,
   seed: 'fleet',
@@ -165,7 +168,7 @@ export class Fleet implements AsyncDisposable {
     const { vendor = 'generic' } = options;
     const index = this.#made;
     this.#made += 1;
-    const { clock, credentials, latencyMs, bmcRestartMs, seed, network, fetch } = this.#options;
+    const { clock, credentials, latencyMs, bmcRestartMs, flashMs, seed, network, fetch } = this.#options;
     const profile: VendorProfile = { ...profiles[vendor], ...options.quirks };
     const address = `${network}.${Math.floor(index / 250)}.${(index % 250) + 1}`;
     const bmc = new SimulatedBmc({
@@ -179,6 +182,7 @@ export class Fleet implements AsyncDisposable {
       clock,
       latencyMs,
       restartMs: bmcRestartMs,
+      flashMs,
       identity: await this.#authority?.identityFor(address),
       untrustedIdentity:
         this.#authority && (() => this.#authority?.untrustedIdentityFor(address) ?? Promise.reject(noAuthority)),

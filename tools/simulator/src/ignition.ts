@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib';
+import { type DeploymentOrder, deploymentOrder, deploymentOrderFile } from '@metal/api/wire/deployment.ts';
 import { type ErasureOrder, erasureOrder, erasureOrderFile } from '@metal/api/wire/erasure.ts';
 import * as z from 'zod';
 
@@ -17,6 +18,8 @@ export interface MachineIgnition {
     | undefined;
   /** Set when the ignition starts an erasure instead. */
   readonly erasure: ErasureOrder | undefined;
+  /** Set when the ignition starts a deployment instead. */
+  readonly deployment: DeploymentOrder | undefined;
 }
 
 const contents = z.object({ source: z.string().nullish(), compression: z.string().nullish() });
@@ -47,7 +50,8 @@ export function readIgnition(text: string): MachineIgnition | undefined {
   )?.contents;
   const registryUrl = flagIn(unit, 'registry-url');
   const serverUuid = flagIn(unit, 'server-uuid');
-  if (registryUrl === undefined || serverUuid === undefined) return { document, probe: undefined, erasure: undefined };
+  if (registryUrl === undefined || serverUuid === undefined)
+    return { document, probe: undefined, erasure: undefined, deployment: undefined };
   const tokenFile = flagIn(unit, 'token-file');
   const textOf = (wanted: string | undefined): string | undefined => {
     const file = storage?.files?.find(({ path }) => path === wanted)?.contents;
@@ -57,7 +61,9 @@ export function readIgnition(text: string): MachineIgnition | undefined {
   const caPem = textOf(flagIn(unit, 'ca-file'));
   const order = textOf(erasureOrderFile);
   const erasure = order === undefined ? undefined : erasureOrder.parse(JSON.parse(order));
-  return { document, probe: { registryUrl, serverUuid, token, caPem }, erasure };
+  const toDeploy = textOf(deploymentOrderFile);
+  const deployment = toDeploy === undefined ? undefined : deploymentOrder.parse(JSON.parse(toDeploy));
+  return { document, probe: { registryUrl, serverUuid, token, caPem }, erasure, deployment };
 }
 
 function parse(text: string): unknown {

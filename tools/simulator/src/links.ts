@@ -12,7 +12,8 @@ export const collection = (path: string, ids: readonly string[], name: string): 
   Members: ids.map((id) => at(`${path}/${id}`)),
 });
 
-export const settingsAt = (path: string): Resource => ({
+export const settingsAt = (path: string, applyTimes?: readonly string[]): Resource => ({
   '@odata.type': '#Settings.v1_3_5.Settings',
   SettingsObject: at(path),
+  ...(applyTimes === undefined ? {} : { SupportedApplyTimes: applyTimes }),
 });

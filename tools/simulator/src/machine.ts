@@ -1,4 +1,7 @@
+import type { AttributeValues } from './attributes/attribute-set.ts';
+import { type PendingFate, started } from './attributes/change-attributes.ts';
 import type { BootDevice, Running } from './boot.ts';
+import type { Clock } from './clock.ts';
 import type { Hardware } from './hardware.ts';
 import type { MachineRequest } from './network-fetch.ts';
 import type { SerialConsole } from './qemu/serial-console.ts';
@@ -45,24 +48,66 @@ export function bootDevicesOf({ override, bootOrder }: Pick<Machine, 'override' 
   return first === undefined ? ordered : [first, ...ordered.filter((device) => device !== first)];
 }
 
-/** Default BIOS attributes. */
-export const factoryBios: Readonly<Record<string, unknown>> = {
-  BootMode: 'Uefi',
-  LogicalProc: 'Enabled',
-  WorkloadProfile: 'Balanced',
-};
 export const factoryBootOrder: readonly string[] = ['Boot0001'];
 
 /** Applies pending changes at a start; a reset of the settings also resets the boot order. */
 export function startBios(
-  machine: Pick<Machine, 'biosAttributes' | 'pendingBiosAttributes' | 'biosReset' | 'bootOrder'>,
+  machine: Pick<
+    Machine,
+    'factoryBios' | 'biosAttributes' | 'pendingBiosAttributes' | 'pendingFate' | 'biosReset' | 'bootOrder'
+  >,
 ): void {
   const isReset = machine.biosReset === 'pending';
-  machine.biosAttributes = { ...(isReset ? factoryBios : machine.biosAttributes), ...machine.pendingBiosAttributes };
-  machine.pendingBiosAttributes = {};
+  const before = isReset ? machine.factoryBios : machine.biosAttributes;
+  const { current, pending } = started(
+    { current: before, pending: machine.pendingBiosAttributes },
+    machine.pendingFate,
+  );
+  machine.biosAttributes = current;
+  machine.pendingBiosAttributes = pending;
+  if (machine.pendingFate === 'drop') machine.pendingFate = 'apply';
   if (!isReset) return;
   machine.biosReset = 'none';
   machine.bootOrder = [...factoryBootOrder];
+}
+
+/** A firmware that the next start of the machine installs. */
+export interface Flash {
+  /** Identifies the firmware. */
+  readonly key: string;
+  readonly version: string;
+  /** Without power in this time a BIOS is destroyed. 0: it is written already. */
+  readonly durationMs: number;
+  /** Whether the power fails half-way. */
+  losesPower(): boolean;
+  begin(): void;
+  done(): void;
+  failed(): void;
+}
+
+/** Installs pending firmware at a start. @throws the reason of the signal, when the machine loses power. */
+export async function flashPending(
+  machine: Pick<Machine, 'pendingFlashes' | 'isFlashing' | 'cutOff'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const flashes = machine.pendingFlashes;
+  machine.pendingFlashes = [];
+  for (const flash of flashes) {
+    flash.begin();
+    machine.isFlashing = flash.durationMs > 0;
+    try {
+      await clock.sleep(flash.durationMs / 2, signal);
+      if (flash.losesPower()) machine.cutOff();
+      await clock.sleep(flash.durationMs / 2, signal);
+      flash.done();
+    } catch (error) {
+      flash.failed();
+      throw error;
+    } finally {
+      machine.isFlashing = false;
+    }
+  }
 }
 
 /** A machine with the operations of its BMC and of people at the rack; simulated, or a real one in QEMU. */
@@ -90,11 +135,21 @@ export interface Machine {
   bootOrder: string[];
   led: 'Off' | 'Lit' | 'Blinking';
   assetTag: string;
-  biosAttributes: Record<string, unknown>;
+  readonly factoryBios: AttributeValues;
+  biosAttributes: AttributeValues;
   /** BIOS attributes that take effect at the next start. */
-  pendingBiosAttributes: Record<string, unknown>;
+  pendingBiosAttributes: AttributeValues;
+  /** What the next start does with them. */
+  pendingFate: PendingFate;
   /** pending: the next start resets the attributes to their defaults; stuck: it does not. */
   biosReset: 'none' | 'pending' | 'stuck';
+  biosVersion: string;
+  /** Firmware that the next start installs, in order. */
+  pendingFlashes: readonly Flash[];
+  /** Its BIOS is being flashed: a loss of power destroys it. */
+  isFlashing: boolean;
+  /** Its BIOS is destroyed: it can be switched on, and no longer boots. */
+  isBroken: boolean;
 
   /** Called after every change. */
   onChange(watcher: () => void): Disposable;

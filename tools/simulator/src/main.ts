@@ -18,6 +18,7 @@ interface Flags {
   boot: number;
   erase: number;
   bmcRestart: number;
+  flash: number;
   bootUrl?: string;
   probeRegistry?: string;
   seed: string;
@@ -76,8 +77,9 @@ Control API, http://127.0.0.1:<control-port>:
 
   curl 127.0.0.1:8099/nodes/dell-0001/faults -d '{"status": 503, "times": 3}'
   Faults: latencyMs, hang, refuse, status, cutsConnections, failsWriteResponses, dripMs, truncates, answersGarbage, uuid (null: none), anonymous,
-  untrusted, ignoresOverride, ignoresShutdown, manglesPasswords, powerNeverChanges, eventsDisabled, health, managerHealth (null: none); once: dropSessions,
-  dropConnections, restart, factoryReset.
+  untrusted, ignoresOverride, ignoresShutdown, manglesPasswords, powerNeverChanges, eventsDisabled, health, managerHealth (null: none); of firmware
+  updates: rejectsUpdates, downloadFails, checksumFails, updateStuck, updateTaskVanishes, versionUnchanged, silentAfterUpdateMs,
+  powerLostWhileFlashing; once: dropSessions, dropConnections, restart, factoryReset.
   Limits: forMs, times, path (only requests whose path contains it). Without a limit they last until heal.`;
 
 const command = new Command('metal-fleet')
@@ -102,6 +104,7 @@ const command = new Command('metal-fleet')
   .option('--boot <ms>', 'time from power on until firmware starts to boot', whole, 2_000)
   .option('--erase <ms>', 'duration of an erasure of the disks', whole, 10_000)
   .option('--bmc-restart <ms>', 'duration of a BMC restart', whole, 20_000)
+  .option('--flash <ms>', 'duration of the installation of a firmware', whole, 30_000)
   .option('--boot-url <url>', 'URL of the boot service; without it network boots find nothing')
   .option(
     '--probe-registry <url>',
@@ -140,6 +143,7 @@ const optionsOf = (flags: Flags): Parameters<typeof startFleet>[0] => ({
   bootMs: flags.boot,
   eraseMs: flags.erase,
   bmcRestartMs: flags.bmcRestart,
+  flashMs: flags.flash,
   bootUrl: flags.bootUrl,
   probeRegistryUrl: flags.probeRegistry,
   seed: flags.seed,

@@ -1,15 +1,18 @@
+import { settingsMethods } from './attributes/attribute-writes.ts';
 import type { BmcState } from './bmc-state.ts';
 import { root } from './links.ts';
+import { isPush } from './update-service.ts';
 
 const readMethods: readonly string[] = ['GET', 'HEAD'];
 
 /** HTTP methods of the resource at a path, which must exist (DSP0266, header Allow). */
 export const methodsAt = (bmc: BmcState, path: string): readonly string[] => [
   ...readMethods,
-  ...writeMethods(bmc, path),
+  ...(settingsMethods(bmc, path) ?? writeMethods(bmc, path)),
 ];
 
 function writeMethods({ profile }: BmcState, path: string): readonly string[] {
+  if (isPush({ profile }, path)) return ['POST'];
   const [area = '', kind, id, part, ...rest] = path.slice(root.length + 1).split('/');
   if (rest.length > 0) return [];
   switch (area) {
@@ -30,8 +33,8 @@ function writeMethods({ profile }: BmcState, path: string): readonly string[] {
   }
 }
 
-/** Of a system: itself and its settings objects. */
-const isWritablePart = (part: string): boolean => part === '' || part === 'Settings' || part === 'Bios/Settings';
+/** Of a system: itself and its settings object. */
+const isWritablePart = (part: string): boolean => part === '' || part === 'Settings';
 
 /** The account that cannot be deleted, where accounts are created. */
 export const factoryAccountId = '1';

@@ -46,7 +46,7 @@ function requiredFor({ method, path, body, account, access }: Operation): readon
     return isOwn ? ['ConfigureManager', 'ConfigureSelf'] : ['ConfigureManager'];
   }
   if (kind === 'Subscriptions') return ['ConfigureManager', 'ConfigureComponents'];
-  return area === 'Systems' ? ['ConfigureComponents'] : ['ConfigureManager'];
+  return area === 'Systems' || area === 'UpdateService' ? ['ConfigureComponents'] : ['ConfigureManager'];
 }
 
 const changesOnlyPassword = (body: unknown): boolean =>

@@ -1,4 +1,28 @@
+import type { AttributeSet } from './attributes/attribute-set.ts';
+import { dellBios, dellLifecycle, dellSystem, idrac } from './attributes/dell.ts';
+import { genericBios, genericManager } from './attributes/generic.ts';
+import { hpeBios } from './attributes/hpe.ts';
+import { lenovoBios } from './attributes/lenovo.ts';
+import {
+  hpeCollections,
+  hpeResources,
+  lenovoResources,
+  type ManagerCollections,
+  type ManagerResources,
+  networkProtocol,
+  supermicroResources,
+} from './attributes/manager-resources.ts';
+import { amiBios, supermicroBios, supermicroX10Bios } from './attributes/supermicro.ts';
 import { type FieldShape, fieldQuirks } from './field-shapes.ts';
+import {
+  dellFirmware,
+  type FirmwareProfile,
+  genericFirmware,
+  gigabyteFirmware,
+  hpeFirmware,
+  lenovoFirmware,
+  supermicroFirmware,
+} from './firmware-profiles.ts';
 
 /** Profiles of BMCs by vendor, as data. Identifiers and quirks are from the vendors' public Redfish documents. */
 export interface VendorProfile {
@@ -43,6 +67,23 @@ export interface VendorProfile {
   readonly bootTargets: readonly string[];
   /** Progress of a BIOS reset that the BMC reports: a pending flag, a task, nothing; undefined without such a reset. */
   readonly biosReset: 'pending' | 'task' | 'nothing' | undefined;
+  readonly bios: AttributeSet;
+  /** Groups of attributes of the manager; the group without a name is the manager itself. */
+  readonly managerAttributes: Readonly<Record<string, AttributeSet>>;
+  readonly managerResources: ManagerResources;
+  readonly managerCollections: ManagerCollections;
+  /** Last segment of the settings object of the BIOS; undefined: the Bios itself is changed. */
+  readonly biosSettings: string | undefined;
+  /** Apply times of BIOS settings; undefined: it knows none and rejects them. */
+  readonly applyTimes: readonly string[] | undefined;
+  /** Settings objects list all attributes, not only those that wait. */
+  readonly mirrorsSettings: boolean;
+  /** Changes of attributes check an If-Match, require one, or answer 412 to any. */
+  readonly settingsEtag: 'checked' | 'required' | 'rejected';
+  /** How pending settings are withdrawn: a DELETE, an action of the vendor; undefined: only by the current values. */
+  readonly clearsSettings: 'delete' | 'action' | undefined;
+  /** Locators name registries by URLs with a host. */
+  readonly absoluteRegistryUris: boolean;
   /** Offered targets that it rejects all the same. */
   readonly refusedTargets: readonly string[];
   /** Newer boards have LocationIndicatorActive, older ones IndicatorLED, some both. */
@@ -50,6 +91,8 @@ export interface VendorProfile {
   readonly resetTypes: readonly string[];
   /** The manager advertises its reset types. */
   readonly managerResetTypes: boolean;
+  /** The manager can be reset to factory settings. */
+  readonly offersDefaults: boolean;
   /** Response to a reset without an effect, like On for a system that is on; undefined: success. */
   readonly redundantResetStatus: 400 | 409 | undefined;
   /** Response to a successful change. */
@@ -68,6 +111,8 @@ export interface VendorProfile {
   readonly mirrored: boolean;
   /** Machines of a BMC, unless a node asks for another number. */
   readonly systems: number;
+  /** Undefined: it has no UpdateService. */
+  readonly firmware: FirmwareProfile | undefined;
   /** Deviations of its resources; undefined: none. */
   readonly shape: FieldShape | undefined;
 }
@@ -111,10 +156,21 @@ const generic: VendorProfile = {
   bootBySettings: false,
   bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'UefiHttp', 'BiosSetup'],
   biosReset: 'pending',
+  bios: genericBios,
+  managerAttributes: { '': genericManager },
+  managerResources: networkProtocol,
+  managerCollections: {},
+  biosSettings: 'Settings',
+  applyTimes: ['OnReset'],
+  mirrorsSettings: false,
+  settingsEtag: 'checked',
+  clearsSettings: 'delete',
+  absoluteRegistryUris: false,
   refusedTargets: [],
   led: 'LocationIndicatorActive',
   resetTypes: [...everyReset, 'ForceOn'],
   managerResetTypes: true,
+  offersDefaults: true,
   redundantResetStatus: undefined,
   changedStatus: 204,
   rejectedInSubscription: [],
@@ -124,6 +180,7 @@ const generic: VendorProfile = {
   simpleStorage: false,
   mirrored: false,
   systems: 1,
+  firmware: genericFirmware,
   shape: undefined,
 };
 
@@ -145,11 +202,20 @@ const dell: VendorProfile = {
   maxPasswordLength: 40,
   bootBySettings: true,
   biosReset: 'task',
+  bios: dellBios,
+  managerAttributes: {
+    'iDRAC.Embedded.1': idrac,
+    'System.Embedded.1': dellSystem,
+    'LifecycleController.Embedded.1': dellLifecycle,
+  },
+  applyTimes: ['OnReset', 'AtMaintenanceWindowStart', 'InMaintenanceWindowOnReset'],
+  clearsSettings: 'action',
   redundantResetStatus: 409,
   changedStatus: 200,
   shellResetCommand: 'racreset',
   drivesUnderStorage: true,
   mirrored: true,
+  firmware: dellFirmware,
 };
 
 const supermicro: VendorProfile = {
@@ -169,8 +235,15 @@ const supermicro: VendorProfile = {
   passwordChangeEndsSessions: true,
   needsExplicitBootMode: true,
   biosReset: 'nothing',
+  bios: supermicroBios,
+  managerAttributes: {},
+  managerResources: supermicroResources,
+  biosSettings: 'SD',
+  applyTimes: undefined,
+  clearsSettings: undefined,
   led: 'IndicatorLED',
   changedStatus: 200,
+  firmware: supermicroFirmware,
 };
 
 const vendorProfiles = {
@@ -187,16 +260,27 @@ const vendorProfiles = {
     managerId: '1',
     chassisId: '1',
     storageId: 'DE00A000',
+    bios: hpeBios,
+    managerAttributes: {},
+    managerResources: hpeResources,
+    managerCollections: hpeCollections,
+    biosSettings: 'settings',
+    applyTimes: undefined,
+    mirrorsSettings: true,
+    clearsSettings: undefined,
     macPrefix: '9440C9',
     sessionCap: 10,
     maxPasswordLength: 39,
     led: 'both',
     managerResetTypes: false,
+    // Only as an OEM action.
+    offersDefaults: false,
     resetTypes: ['On', 'ForceOff', 'GracefulShutdown', 'ForceRestart', 'Nmi', 'PushPowerButton', 'GracefulRestart'],
     redundantResetStatus: 400,
     changedStatus: 200,
     rejectedInSubscription: ['DeliveryRetryPolicy'],
     shellResetCommand: 'cd /map1 && reset',
+    firmware: hpeFirmware,
   },
   lenovo: {
     ...generic,
@@ -209,11 +293,17 @@ const vendorProfiles = {
     managerId: '1',
     chassisId: '1',
     storageId: 'RAID_Slot4',
+    bios: lenovoBios,
+    managerAttributes: {},
+    managerResources: lenovoResources,
+    biosSettings: 'Pending',
+    clearsSettings: undefined,
     macPrefix: '0894EF',
     led: 'both',
     shellResetCommand: 'resetsp',
     bootMode: 'Legacy',
     drivesUnderStorage: true,
+    firmware: lenovoFirmware,
   },
   supermicro,
   /** AMI firmware of white-box vendors: every id is Self, only Basic authentication. */
@@ -228,6 +318,12 @@ const vendorProfiles = {
     managerId: 'Self',
     chassisId: 'Self',
     macPrefix: 'D85ED3',
+    bios: amiBios,
+    managerAttributes: {},
+    biosSettings: 'SD',
+    settingsEtag: 'required',
+    clearsSettings: undefined,
+    absoluteRegistryUris: true,
     expand: false,
     locatesSubscriptions: false,
     sessionCap: undefined,
@@ -236,6 +332,7 @@ const vendorProfiles = {
     drivesUnderStorage: true,
     led: 'IndicatorLED',
     changedStatus: 200,
+    firmware: gigabyteFirmware,
   },
   /** iDRAC 9: accepts boot changes on the system. */
   'dell-idrac9': {
@@ -260,9 +357,13 @@ const vendorProfiles = {
     bootMode: undefined,
     needsExplicitBootMode: false,
     biosReset: undefined,
+    bios: supermicroX10Bios,
+    biosSettings: undefined,
+    settingsEtag: 'rejected',
     bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'BiosSetup'],
     simpleStorage: true,
     keepAlive: false,
+    firmware: undefined,
     resetTypes: ['On', 'ForceOff', 'GracefulShutdown', 'ForceRestart', 'Nmi', 'ForceOn'],
   },
 } as const satisfies Record<string, VendorProfile>;

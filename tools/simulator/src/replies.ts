@@ -24,11 +24,14 @@ export type MessageId =
   | 'PropertyNotWritable'
   | 'PropertyValueNotInList'
   | 'PropertyValueTypeError'
+  | 'PropertyValueOutOfRange'
+  | 'PropertyValueConflict'
   | 'PropertyMissing'
   | 'ActionParameterNotSupported'
   | 'ActionParameterMissing'
   | 'MalformedJSON'
   | 'PreconditionFailed'
+  | 'PreconditionRequired'
   | 'QueryNotSupported'
   | 'QueryParameterValueFormatError'
   | 'NoOperation'
@@ -37,12 +40,18 @@ export type MessageId =
   | 'ResourceAlreadyExists'
   | 'ResourceInUse'
   | 'CreateLimitReachedForResource'
+  | 'Accepted'
   | 'Success';
 
-/** An error response (DSP0266). */
-export const failure = (status: number, messageId: MessageId, message: string): Reply => ({
+/** An error response (DSP0266), with the properties that it concerns. */
+export const failure = (
+  status: number,
+  messageId: MessageId,
+  message: string,
+  related: readonly string[] = [],
+): Reply => ({
   status,
-  body: envelope(messageId, message, status < 400 ? 'OK' : 'Critical'),
+  body: envelope(messageId, message, status < 400 ? 'OK' : 'Critical', related),
 });
 
 /** Response to a successful change: some vendors send no body, others a message. */
@@ -57,14 +66,25 @@ export const rejectedLogin = (messageId: MessageId, message: string): Reply => (
 
 export const missing = (path: string): Reply => failure(404, 'ResourceMissingAtURI', `${path} does not exist`);
 
-function envelope(messageId: MessageId, message: string, severity: 'OK' | 'Critical'): Resource {
+function envelope(
+  messageId: MessageId,
+  message: string,
+  severity: 'OK' | 'Critical',
+  related: readonly string[] = [],
+): Resource {
   const id = `Base.1.18.${messageId}`;
   return {
     error: {
       code: id,
       message,
       '@Message.ExtendedInfo': [
-        { '@odata.type': '#Message.v1_2_1.Message', MessageId: id, Message: message, MessageSeverity: severity },
+        {
+          '@odata.type': '#Message.v1_2_1.Message',
+          MessageId: id,
+          Message: message,
+          MessageSeverity: severity,
+          ...(related.length === 0 ? {} : { RelatedProperties: related }),
+        },
       ],
     },
   };

@@ -4,7 +4,9 @@ import { dispatchRequest } from './dispatch-request.ts';
 import type { BmcState } from './bmc-state.ts';
 import type { Clock } from './clock.ts';
 import { failure, type Reply } from './replies.ts';
+import { receivePush } from './pushed-image.ts';
 import { readJson, readWhole } from './request-body.ts';
+import { isPush } from './update-service.ts';
 import { type Peer, routeOf } from './traffic.ts';
 
 const dripBytes = 64;
@@ -42,7 +44,7 @@ export class RequestHandler {
     const client = this.#clientOf(request, peer);
     let status = 0;
     try {
-      const body = readJson(await readWhole(request));
+      const body = await this.#bodyOf(request, path);
       await this.#delay(path, response);
       if (response.destroyed) return;
       if (this.#bmc.board.consume('cutsConnections', path)) return void request.socket.destroy();
@@ -66,6 +68,14 @@ export class RequestHandler {
       this.#bmc.traffic.leave();
       this.#bmc.traffic.record({ at: this.#clock.now(), method, path, route: routeOf(path), status, client }, peer);
     }
+  }
+
+  /** Parsed JSON, or an image. */
+  async #bodyOf(request: IncomingMessage, path: string): Promise<unknown> {
+    const { firmware } = this.#bmc.profile;
+    if (firmware !== undefined && request.method === 'POST' && isPush(this.#bmc, path))
+      return receivePush(request, firmware.maxImageBytes);
+    return readJson(await readWhole(request));
   }
 
   /** The response to a write that was carried out; undefined when it is lost. */

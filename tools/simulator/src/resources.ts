@@ -1,11 +1,14 @@
 import { accountService } from './account-service.ts';
+import { attributesOfManager, partOfManager, registries } from './attributes/attribute-resources.ts';
 import type { BmcState } from './bmc-state.ts';
 import type { Faults } from './faults.ts';
 import { reshaped } from './field-shapes.ts';
 import { at, collection, root, settingsAt } from './links.ts';
 import type { Machine } from './machine.ts';
 import type { Resource } from './replies.ts';
-import { biosResetTask, bootOf, drivesOfChassis, partOfSystem } from './system-parts.ts';
+import { bootOf, drivesOfChassis, partOfSystem } from './system-parts.ts';
+import { updateService } from './update-service.ts';
+import { jobResource, taskService } from './update-tasks.ts';
 
 /** Finds the resource at a path; undefined means 404. Resources are built on request, so that a fleet needs little memory. */
 export const resourceAt = (bmc: BmcState, path: string): Resource | undefined =>
@@ -28,12 +31,21 @@ function standardResourceAt(bmc: BmcState, path: string): Resource | undefined {
       return accountService(bmc, path, id, rest);
     case 'EventService':
       return eventService(bmc, path, id, rest);
+    case 'UpdateService':
+      return updateService(bmc, path, segments(id, rest));
     case 'TaskService':
-      return rest.length === 1 && id === 'Tasks' ? biosResetTask(bmc, path) : undefined;
+      return taskService(bmc, path, segments(id, rest));
+    case 'JobService':
+      return jobResource(bmc, path);
+    case 'Registries':
+      return registries(bmc, path);
     default:
       return undefined;
   }
 }
+
+const segments = (first: string | undefined, rest: readonly string[]): readonly string[] =>
+  first === undefined ? [] : [first, ...rest];
 
 function serviceRoot({ profile, managerUuid, sessionsOffered, faults }: BmcState): Resource {
   const under = (name: string) => at(`${root}/${name}`);
@@ -51,6 +63,9 @@ function serviceRoot({ profile, managerUuid, sessionsOffered, faults }: BmcState
     Chassis: under('Chassis'),
     AccountService: under('AccountService'),
     EventService: under('EventService'),
+    Tasks: under('TaskService'),
+    ...(profile.firmware === undefined ? {} : { UpdateService: under('UpdateService') }),
+    Registries: under('Registries'),
     ...(sessionsOffered ? { SessionService: under('SessionService') } : {}),
     Links: sessionsOffered ? { Sessions: under('SessionService/Sessions') } : {},
     ProtocolFeaturesSupported: {
@@ -95,11 +110,11 @@ function systemResource(bmc: BmcState, machine: Machine, path: string): Resource
     ...(bmc.faults.anonymous ? {} : { SerialNumber: hardware.serialNumber }),
     SKU: hardware.sku,
     AssetTag: machine.assetTag,
-    BiosVersion: profile.biosVersion,
+    BiosVersion: machine.biosVersion,
     PowerState: power,
     ...(profile.led === 'LocationIndicatorActive' ? {} : { IndicatorLED: led }),
     ...(profile.led === 'IndicatorLED' ? {} : { LocationIndicatorActive: led !== 'Off' }),
-    Status: statusOf(power === 'Off' ? 'Disabled' : 'Enabled', bmc.faults.health),
+    Status: statusOf(power === 'Off' ? 'Disabled' : 'Enabled', machine.isBroken ? 'Critical' : bmc.faults.health),
     ProcessorSummary: { Count: hardware.processors.length, Model: hardware.processors[0]?.model },
     MemorySummary: { TotalSystemMemoryGiB: hardware.memoryGiB },
     Boot: bootOf(machine, bmc, path),
@@ -137,7 +152,8 @@ function managers(bmc: BmcState, path: string, id: string | undefined, rest: rea
       MACAddress: macAddress,
       IPv4Addresses: [{ Address: address }],
     };
-  if (rest.length > 0) return undefined;
+  if (rest.length > 0) return partOfManager(bmc, path);
+  const { groups, ...attributes } = attributesOfManager(bmc);
   return {
     '@odata.id': path,
     '@odata.type': '#Manager.v1_19_0.Manager',
@@ -149,18 +165,30 @@ function managers(bmc: BmcState, path: string, id: string | undefined, rest: rea
     Model: profile.bmcModel,
     PartNumber: `${profile.bmcModel.slice(0, 3).toUpperCase()}-001`,
     SerialNumber: `B${machine.hardware.serialNumber}`,
-    FirmwareVersion: profile.firmwareVersion,
+    FirmwareVersion: bmc.firmwareVersion,
     LastResetTime: new Date(restartedAt).toISOString().replace(/\.\d+Z$/, 'Z'),
     PowerState: 'On',
     Status: statusOf('Enabled', bmc.faults.managerHealth),
     GraphicalConsole: { ServiceEnabled: true, MaxConcurrentSessions: 4, ConnectTypesSupported: ['KVMIP'] },
     EthernetInterfaces: at(`${path}/EthernetInterfaces`),
-    Links: { ManagerForServers: machines.map(({ systemId }) => at(`${root}/Systems/${systemId}`)) },
+    ...attributes,
+    Links: {
+      ManagerForServers: machines.map(({ systemId }) => at(`${root}/Systems/${systemId}`)),
+      ...(groups === undefined ? {} : { Oem: { Dell: { DellAttributes: groups } } }),
+    },
     Actions: {
       '#Manager.Reset': {
         target: `${path}/Actions/Manager.Reset`,
         ...(profile.managerResetTypes ? { 'ResetType@Redfish.AllowableValues': managerResetTypes } : {}),
       },
+      ...(profile.offersDefaults
+        ? {
+            '#Manager.ResetToDefaults': {
+              target: `${path}/Actions/Manager.ResetToDefaults`,
+              'ResetType@Redfish.AllowableValues': defaultsResetTypes,
+            },
+          }
+        : {}),
     },
   };
 }
@@ -169,6 +197,7 @@ function managers(bmc: BmcState, path: string, id: string | undefined, rest: rea
 const statusOf = (State: string, health: Faults['health']): Resource =>
   health === null ? { State } : { State, Health: health ?? 'OK', HealthRollup: health ?? 'OK' };
 
+export const defaultsResetTypes: readonly string[] = ['ResetAll', 'PreserveNetworkAndUsers'];
 export const managerResetTypes: readonly string[] = ['GracefulRestart', 'ForceRestart'];
 
 function chassis(bmc: BmcState, path: string, id: string | undefined, rest: readonly string[]): Resource | undefined {

@@ -1,4 +1,6 @@
 import { fetchTrusting } from '@metal/probe/fetch-trusting.ts';
+import { type AttributeValues, factoryOf } from './attributes/attribute-set.ts';
+import { noValues, type PendingFate } from './attributes/change-attributes.ts';
 import { bootFrom, noBootableDevice, type Running } from './boot.ts';
 import type { Clock } from './clock.ts';
 import type { EraserFault } from './eraser.ts';
@@ -6,14 +8,16 @@ import { type Hardware, reportOf } from './hardware.ts';
 import {
   type BootRecord,
   bootDevicesOf,
-  factoryBios,
   factoryBootOrder,
+  type Flash,
+  flashPending,
   type Machine,
   type Override,
   type Power,
   startBios,
 } from './machine.ts';
 import { MachineNetwork, type MachineRequest } from './network-fetch.ts';
+import { SimulatedDisks } from './simulated-disks.ts';
 import type { VendorProfile } from './profiles.ts';
 
 export interface MachineTimes {
@@ -65,12 +69,20 @@ export class SimulatedMachine implements Machine {
   bootOrder: string[] = [...factoryBootOrder];
   /** The fault of its erasures. */
   eraserFault: EraserFault | undefined;
+  /** Content that deployments wrote. */
+  readonly disks = new SimulatedDisks();
   led: 'Off' | 'Lit' | 'Blinking' = 'Off';
   assetTag = '';
-  biosAttributes: Record<string, unknown> = { ...factoryBios };
+  readonly factoryBios: AttributeValues;
+  biosAttributes: AttributeValues;
   /** BIOS attributes that take effect at the next start. */
-  pendingBiosAttributes: Record<string, unknown> = {};
+  pendingBiosAttributes: AttributeValues = noValues;
+  pendingFate: PendingFate = 'apply';
   biosReset: Machine['biosReset'] = 'none';
+  biosVersion: string;
+  pendingFlashes: readonly Flash[] = [];
+  isFlashing = false;
+  isBroken = false;
   readonly #options: SimulatedMachineOptions;
   readonly #network: MachineNetwork;
   readonly #watchers = new Set<() => void>();
@@ -88,6 +100,9 @@ export class SimulatedMachine implements Machine {
     this.hardware = hardware;
     this.systemId = systemId;
     this.overrideMode = profile.bootMode;
+    this.biosVersion = profile.biosVersion;
+    this.factoryBios = factoryOf(profile.bios);
+    this.biosAttributes = this.factoryBios;
   }
 
   /** Network requests of the machine. */
@@ -163,6 +178,7 @@ export class SimulatedMachine implements Machine {
   /** The disks are empty again. */
   erase(): void {
     this.#installed = undefined;
+    this.disks.erase();
   }
 
   /** A running boot hangs when its firmware starts to boot, or not at all after that. */
@@ -207,6 +223,7 @@ export class SimulatedMachine implements Machine {
   }
 
   #stop(): void {
+    this.isBroken ||= this.isFlashing;
     this.#stopBoot.abort(new Error('the machine lost power'));
     this.#stopBoot = new AbortController();
     this.running = undefined;
@@ -237,6 +254,8 @@ export class SimulatedMachine implements Machine {
   async #boot(override: Override | undefined, record: BootRecord, signal: AbortSignal): Promise<string> {
     const { clock, times } = this.#options;
     try {
+      if (this.isBroken) return 'no firmware';
+      await flashPending(this, clock, signal);
       await clock.sleep(times().bootMs, signal);
       await this.#untilHealed(signal);
       if (override?.target === 'BiosSetup') return 'setup';
@@ -271,13 +290,19 @@ export class SimulatedMachine implements Machine {
       bootUrl: () => (this.#hasNetwork ? bootUrl() : undefined),
       probeRegistryUrl: () => (this.#hasNetwork ? probeRegistryUrl : undefined),
       random,
-      report: () => reportOf(this.hardware, { profile, ipAddress, now: clock.now() }),
+      report: () =>
+        reportOf(this.hardware, {
+          profile: { ...profile, biosVersion: this.biosVersion },
+          ipAddress,
+          now: clock.now(),
+        }),
       eraser: () => ({ durationMs: times().eraseMs, fault: this.eraserFault }),
       // The registry may switch the machine off before the response arrives.
       erased: () => {
         this.erase();
         record.outcome ??= this.running?.role;
       },
+      disks: this.disks,
       installed: () => this.#installed,
       install: (running) => (this.#installed = running),
       run: (running) => {

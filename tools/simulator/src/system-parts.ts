@@ -1,6 +1,7 @@
+import { attributesOf, settingsPlaces, settingsResource } from './attributes/attribute-resources.ts';
 import type { BmcState } from './bmc-state.ts';
 import { type Dimm, type Disk, type Nic, type Processor, volumeId } from './hardware.ts';
-import { at, collection, root, settingsAt } from './links.ts';
+import { at, collection, root } from './links.ts';
 import { bootOptions, type Machine, type VirtualMedia } from './machine.ts';
 import type { VendorProfile } from './profiles.ts';
 import type { Resource } from './replies.ts';
@@ -106,28 +107,22 @@ const futureState = (bmc: BmcState, machine: Machine, path: string): Resource =>
   Boot: bootOf(machine, bmc, path.replace(/\/Settings$/, '')),
 });
 
-function bios(
-  { profile, faults }: BmcState,
-  { biosAttributes, pendingBiosAttributes, biosReset }: Machine,
-  path: string,
-  id: string | undefined,
-): Resource | undefined {
-  const common = { '@odata.id': path, '@odata.type': '#Bios.v1_2_3.Bios' };
-  if (id === undefined)
-    return {
-      ...common,
-      Id: 'Bios',
-      Name: 'BIOS',
-      Attributes: biosAttributes,
-      ...(profile.biosReset === 'pending' ? { ResetBiosToDefaultsPending: biosReset !== 'none' } : {}),
-      ...(profile.biosReset === undefined || faults.lacksBiosReset
-        ? {}
-        : { Actions: { '#Bios.ResetBios': { target: `${path}/Actions/Bios.ResetBios` } } }),
-      '@Redfish.Settings': settingsAt(`${path}/Settings`),
-    };
-  return id === 'Settings'
-    ? { ...common, Id: 'Settings', Name: 'BIOS at the next start', Attributes: pendingBiosAttributes }
-    : undefined;
+function bios(bmc: BmcState, machine: Machine, path: string, id: string | undefined): Resource | undefined {
+  const { profile, faults } = bmc;
+  const place = settingsPlaces(bmc).find((each) => each.machine === machine);
+  if (place === undefined) return undefined;
+  if (id !== undefined) return place.path === path ? settingsResource(bmc, place) : undefined;
+  return {
+    '@odata.id': path,
+    '@odata.type': '#Bios.v1_2_3.Bios',
+    Id: 'Bios',
+    Name: 'BIOS',
+    ...attributesOf(bmc, place),
+    ...(profile.biosReset === 'pending' ? { ResetBiosToDefaultsPending: machine.biosReset !== 'none' } : {}),
+    ...(profile.biosReset === undefined || faults.lacksBiosReset
+      ? {}
+      : { Actions: { '#Bios.ResetBios': { target: `${path}/Actions/Bios.ResetBios` } } }),
+  };
 }
 
 export const biosResetTaskAt = ({ systemId }: Machine): string => `${root}/TaskService/Tasks/BiosReset-${systemId}`;

@@ -68,7 +68,7 @@ export class Traffic {
 }
 
 const collections =
-  /\/(Systems|Managers|Chassis|Processors|Memory|EthernetInterfaces|Storage|SimpleStorage|Drives|Volumes|BootOptions|Sessions|Accounts|Roles|Subscriptions)\/[^/]+/g;
+  /\/(Systems|Managers|Chassis|Processors|Memory|EthernetInterfaces|Storage|SimpleStorage|Drives|Volumes|BootOptions|Sessions|Accounts|Roles|Subscriptions|Tasks|TaskMonitors|Jobs|FirmwareInventory)\/[^/]+/g;
 
 /** `/redfish/v1/Systems/1/Memory/DIMM3` → `/redfish/v1/Systems/{id}/Memory/{id}`. */
 export const routeOf = (path: string): string => path.replace(collections, '/$1/{id}');

@@ -1,10 +1,18 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { accountsPath, createAccount, patchAccount, removeAccount } from './account-service.ts';
+import {
+  patchSettings as patchAttributeSettings,
+  postSettings,
+  removeSettings,
+} from './attributes/attribute-writes.ts';
+import { noValues } from './attributes/change-attributes.ts';
 import type { BmcState } from './bmc-state.ts';
-import { root, at } from './links.ts';
+import { at, root } from './links.ts';
 import { bootOptions, type Machine } from './machine.ts';
 import { done, failure, member, missing, rejectedLogin, type Reply } from './replies.ts';
-import { managerResetTypes, resourceAt, sessionResource } from './resources.ts';
+import { defaultsResetTypes, managerResetTypes, resourceAt, sessionResource } from './resources.ts';
 import { biosResetTaskAt } from './system-parts.ts';
+import { startUpdate } from './update-service.ts';
 import { mediaAction } from './virtual-media.ts';
 
 /** A change by an authenticated client. */
@@ -13,6 +21,7 @@ export interface Write {
   /** Parsed JSON; undefined for an empty body. */
   readonly body: unknown;
   readonly client: string;
+  readonly headers?: IncomingHttpHeaders;
 }
 
 /** Changes a resource that `methodsAt` lets be changed. */
@@ -22,12 +31,12 @@ export function patch(bmc: BmcState, { path, body: sent }: Write): Reply {
   const body = Object.fromEntries(Object.entries(sent).filter(([name]) => !name.startsWith('@odata.')));
   if (Object.keys(body).length === 0)
     return failure(400, 'NoOperation', 'the body has only annotations of OData, so that nothing changes');
-  const [area, id, part, more, ...rest] = path.slice(root.length + 1).split('/');
+  const reply = patchAttributeSettings(bmc, path, body);
+  if (reply !== undefined) return reply;
+  const [area, id, part] = path.slice(root.length + 1).split('/');
   const machine = area === 'Systems' ? bmc.machines.find(({ systemId }) => systemId === id) : undefined;
   if (machine !== undefined && part === undefined) return patchSystem(bmc, machine, body);
   if (machine !== undefined && part === 'Settings') return patchSettings(bmc, machine, body);
-  if (machine !== undefined && part === 'Bios' && more === 'Settings' && rest.length === 0)
-    return patchBios(bmc, machine, body);
   if (area === 'AccountService' && id === 'Accounts' && part !== undefined) return patchAccount(bmc, part, body);
   return missing(path);
 }
@@ -148,17 +157,6 @@ function applyBoot(bmc: BmcState, machine: Machine, boot: Record<string, unknown
   }
 }
 
-function patchBios(bmc: BmcState, machine: Machine, body: Record<string, unknown>): Reply {
-  const { Attributes: attributes } = body;
-  if (!isObject(attributes)) return failure(400, 'PropertyMissing', 'Attributes are missing');
-  const unknown = Object.keys(attributes).find((name) => !(name in machine.biosAttributes));
-  if (unknown !== undefined)
-    return failure(400, 'PropertyUnknown', `${unknown} is not a BIOS attribute of this system`);
-  machine.pendingBiosAttributes = { ...machine.pendingBiosAttributes, ...attributes };
-  machine.touch();
-  return done(bmc.profile.changedStatus);
-}
-
 export function post(bmc: BmcState, write: Write): Reply | Promise<Reply> {
   const { path, body } = write;
   const machine = bmc.machines.find(
@@ -170,11 +168,18 @@ export function post(bmc: BmcState, write: Write): Reply | Promise<Reply> {
   const lacksManagerReset = bmc.profile.shape?.lacks?.includes('manager reset') === true;
   if (path === `${root}/Managers/${bmc.profile.managerId}/Actions/Manager.Reset` && !lacksManagerReset)
     return resetManager(bmc, body);
+  if (
+    path === `${root}/Managers/${bmc.profile.managerId}/Actions/Manager.ResetToDefaults` &&
+    bmc.profile.offersDefaults
+  )
+    return resetToDefaults(bmc, body);
   if (path === accountsPath) return createAccount(bmc, body);
   if (path === `${root}/EventService/Subscriptions`) return subscribe(bmc, body);
+  const updateReply = startUpdate(bmc, path, body, write.headers?.['if-match']);
+  if (updateReply !== undefined) return updateReply;
   const mediaReply = mediaAction(bmc.machines, path, body);
   if (mediaReply !== undefined) return mediaReply;
-  return missing(path);
+  return postSettings(bmc, path, body) ?? missing(path);
 }
 
 function resetSystem(bmc: BmcState, machine: Machine, type: unknown, path: string): Reply {
@@ -217,7 +222,7 @@ function applyReset({ board }: BmcState, machine: Machine, type: string, isOff: 
 function resetBios(bmc: BmcState, machine: Machine, path: string): Reply {
   const { profile, board } = bmc;
   if (profile.biosReset === undefined || board.consume('lacksBiosReset', path)) return missing(path);
-  machine.pendingBiosAttributes = {};
+  machine.pendingBiosAttributes = noValues;
   machine.biosReset = board.consume('biosResetStuck', path) ? 'stuck' : 'pending';
   machine.touch();
   if (profile.biosReset !== 'task') return done(profile.changedStatus);
@@ -231,6 +236,22 @@ function resetManager(bmc: BmcState, body: unknown): Reply {
   if (!isKnown) return failure(400, 'ActionParameterNotSupported', `reset type ${JSON.stringify(type)} is not offered`);
   bmc.resets.push(typeof type === 'string' ? type : '');
   return { ...done(bmc.profile.changedStatus), afterwards: () => bmc.restart() };
+}
+
+/** ResetAll also resets the accounts: the passwords of before do not work any more. */
+function resetToDefaults(bmc: BmcState, body: unknown): Reply {
+  const type = member(body, 'ResetType');
+  if (!isOneOf(defaultsResetTypes, type))
+    return failure(400, 'ActionParameterNotSupported', `reset type ${JSON.stringify(type)} is not offered`);
+  bmc.resets.push(type);
+  return {
+    ...done(bmc.profile.changedStatus),
+    afterwards: () => {
+      bmc.subscriptions.clear();
+      if (type === 'ResetAll') bmc.access.resetAccounts();
+      bmc.restart();
+    },
+  };
 }
 
 function subscribe(bmc: BmcState, body: unknown): Reply {
@@ -278,6 +299,8 @@ export function logIn(bmc: BmcState, { body, client }: Write): Reply {
 
 /** Deletes a resource that `methodsAt` lets be deleted. */
 export function remove(bmc: BmcState, { path }: Write): Reply {
+  const reply = removeSettings(bmc, path);
+  if (reply !== undefined) return reply;
   const [, kind, id = ''] = path.slice(root.length + 1).split('/');
   if (kind === 'Accounts') return removeAccount(bmc, id);
   if (kind === 'Sessions') bmc.access.closeSession(id);

@@ -154,7 +154,22 @@ export const rejectedLogin = () =>
     message: z.string().describe('Error message.'),
   });
 
-/** Protocol of a BMC. `tls` is an addition to v0.7.0. */
+/** Verification of a BMC certificate, an addition to v0.7.0. Also in the MAC prefix database. */
+export const tls = () =>
+  z.object({
+    caBundle: z
+      .string()
+      .optional()
+      .describe('CA certificates (PEM) that the certificate of the BMC is verified against.'),
+    fingerprint: z
+      .string()
+      .regex(/^([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$/, 'expected a SHA-256 fingerprint, 64 hex digits')
+      .optional()
+      .describe('SHA-256 fingerprint of the certificate. If set, no other certificate is trusted.'),
+    insecureSkipVerify: z.boolean().optional().describe('Skips verification of the certificate. Default: false.'),
+  });
+
+/** Protocol of a BMC. */
 export const protocol = () =>
   z.object({
     name: z
@@ -164,21 +179,7 @@ export const protocol = () =>
       ),
     port: int32().describe('TCP port.'),
     scheme: z.enum(['http', 'https', '']).optional().describe('http or https. Default: operator option --protocol.'),
-    tls: z
-      .object({
-        caBundle: z
-          .string()
-          .optional()
-          .describe('CA certificates (PEM) that the certificate of the BMC is verified against.'),
-        fingerprint: z
-          .string()
-          .regex(/^([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$/)
-          .optional()
-          .describe('SHA-256 fingerprint of the certificate. If set, no other certificate is trusted.'),
-        insecureSkipVerify: z.boolean().optional().describe('Skips verification of the certificate. Default: false.'),
-      })
-      .optional()
-      .describe('Verification of the certificate of the BMC.'),
+    tls: tls().optional().describe('Verification of the certificate of the BMC.'),
   });
 
 export const retryPolicy = () =>

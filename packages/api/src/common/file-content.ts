@@ -58,7 +58,7 @@ const maxTexts = 3;
 const joined = (texts: readonly string[]): string =>
   [...texts.slice(0, maxTexts), ...(texts.length > maxTexts ? [`and ${texts.length - maxTexts} more`] : [])].join('; ');
 
-/** `hosts[0].port: expected a number, found a text`. Only a text that is none of a list of values is quoted. */
+/** `hosts[0].port: expected a number, found a text`. Only a text that is none of a list of values, or has the wrong format, is quoted. */
 export function describeIssues({ issues }: z.ZodError, content: unknown): string[] {
   return issues.map(
     (issue) => `${keyText(issue.path)}: ${expectation(issue)}${finding(issue, valueAt(content, issue.path))}`,
@@ -112,7 +112,7 @@ function expectation(issue: z.core.$ZodIssue): string {
 }
 
 function finding({ code, path }: z.core.$ZodIssue, value: unknown): string {
-  if (code === 'invalid_value' && typeof value === 'string' && !isSecret(path))
+  if ((code === 'invalid_value' || code === 'invalid_format') && typeof value === 'string' && !isSecret(path))
     return `, found "${withoutUserInfo(value)}"`;
   return code === 'invalid_type' || code === 'invalid_value' ? `, found ${describeType(value)}` : '';
 }

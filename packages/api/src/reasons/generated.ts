@@ -31,6 +31,12 @@ export const reasons = {
       "weight": "working",
       "actor": "operator"
     },
+    "CertificateTrusted": {
+      "meaning": "The certificate of the device, of no known authority, is recorded in the annotation metal.ironcore.dev/trusted-certificate before a default credential is sent (--bmc-tls=pin). The BMC object gets the same.",
+      "remedy": "Nothing, or compare the fingerprint in the event with the BMC.",
+      "weight": "working",
+      "actor": "operator"
+    },
     "TryingDefaultCredentials": {
       "meaning": "The database has several default credentials; they are tried one by one, slowly enough not to lock the account.",
       "remedy": "Nothing, or create a BMCSecret with the name of the Endpoint.",
@@ -114,6 +120,21 @@ export const reasons = {
     }
   },
   "bmc": {
+    "BMCDecommissioned": {
+      "meaning": "All servers of the BMC are decommissioned; nothing is sent to it.",
+      "remedy": "Nothing; or annotate one of its servers with metal.ironcore.dev/operation=recommission.",
+      "weight": "waiting",
+      "actor": "person",
+      "pointsTo": "Server"
+    },
+    "CredentialsUnusable": {
+      "meaning": "The BMC was reset to factory settings when its server was decommissioned; the BMCSecret is from before. No login is tried with it.",
+      "remedy": "Write the present account to the BMCSecret; any change of it has the login tried.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "pointsTo": "BMCSecret",
+      "command": "kubectl edit bmcsecret {spec.bmcSecretRef.name}"
+    },
     "SpecMissing": {
       "meaning": "The BMC object has no spec.",
       "remedy": "Give it protocol, bmcSecretRef and access.",
@@ -198,10 +219,23 @@ export const reasons = {
     },
     "TlsUntrusted": {
       "meaning": "The certificate of the BMC is not trusted. Nothing was sent to it.",
-      "remedy": "Give its CA (--bmc-ca-file or protocol.tls.caBundle) or pin it (protocol.tls.fingerprint).",
+      "remedy": "Give its CA (--bmc-ca-file or protocol.tls.caBundle) or pin it (protocol.tls.fingerprint, or --bmc-tls=pin for all BMCs).",
       "weight": "needsPerson",
       "actor": "person",
       "command": "kubectl edit bmc {name}"
+    },
+    "CertificateTrusted": {
+      "meaning": "The BMC was reached for the first time, and its certificate, of no known authority, is recorded in the annotation metal.ironcore.dev/trusted-certificate (--bmc-tls=pin). Any other is rejected from now on.",
+      "remedy": "Nothing, or compare the fingerprint in the event with the BMC.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "CertificateChanged": {
+      "meaning": "The BMC shows another certificate than the recorded one. Nothing was sent to it.",
+      "remedy": "Find out whether the BMC has a new certificate or another device has its address. Then remove the annotation metal.ironcore.dev/trusted-certificate: the certificate that is shown next is recorded.",
+      "weight": "failed",
+      "actor": "person",
+      "command": "kubectl annotate bmc {name} metal.ironcore.dev/trusted-certificate-"
     },
     "InternalServerError": {
       "meaning": "The BMC failed inside (HTTP 500), or an SSH reset could not be carried out; the message tells which.",
@@ -424,9 +458,17 @@ export const reasons = {
       "actor": "person",
       "command": "kubectl describe bmc {name}"
     },
+    "AcceptedServerNotFound": {
+      "meaning": "The annotation metal.ironcore.dev/accept-bmc of a Server names this BMC, which does not report the machine of that Server.",
+      "remedy": "Correct the annotation; if the mainboard was replaced as well, also set metal.ironcore.dev/accept-system-uuid.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe bmc {name}"
+    },
     "SystemIdentityChanged": {
       "meaning": "A system answers under another UUID than that of the Server in its place. No second Server is made.",
-      "remedy": "Wait if the BMC was just restarted. If the board was exchanged, delete the Server when it is free; a new one is made under the UUID.",
+      "remedy": "Wait if the BMC was just restarted. If the board was exchanged, annotate the Server with metal.ironcore.dev/accept-system-uuid and the UUID in the message.",
       "weight": "needsPerson",
       "actor": "person",
       "command": "kubectl describe bmc {name}"
@@ -466,6 +508,12 @@ export const reasons = {
     "PeriodicLook": {
       "meaning": "The BMC is looked at again, as every now and then.",
       "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "BMCRecommissioned": {
+      "meaning": "A server of the BMC was brought back to the fleet, so the BMC is looked at again.",
+      "remedy": "Nothing; it passes by itself.",
       "weight": "working",
       "actor": "operator"
     },
@@ -871,6 +919,12 @@ export const reasons = {
       "weight": "ok",
       "actor": "operator"
     },
+    "CertificateTrusted": {
+      "meaning": "The inline BMC was reached for the first time, and its certificate, of no known authority, is recorded in the annotation metal.ironcore.dev/trusted-certificate (--bmc-tls=pin). Any other is rejected from now on.",
+      "remedy": "Nothing, or compare the fingerprint in the event with the BMC.",
+      "weight": "working",
+      "actor": "operator"
+    },
     "BMCNotFound": {
       "meaning": "The BMC that spec.bmcRef names does not exist.",
       "remedy": "Create the BMC or correct spec.bmcRef.",
@@ -1221,6 +1275,38 @@ export const reasons = {
       "weight": "working",
       "actor": "operator"
     },
+    "NoDeploymentBootYet": {
+      "meaning": "The agent that writes the disk image of the claim is prepared.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "DeploymentMustRun": {
+      "meaning": "The machine boots the agent that writes the disk image of its claim.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "Deploying": {
+      "meaning": "The agent on the machine writes the disk image of the claim; the message has its progress.",
+      "remedy": "If the agent does not report, look at the serial console: does the machine boot from the network, and does it reach the boot service and the registry?",
+      "weight": "working",
+      "actor": "hardware"
+    },
+    "DeploymentEnded": {
+      "meaning": "The deployment of a disk image ended; the machine is powered off first.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "DeploymentFailed": {
+      "meaning": "The disk image of the claim is not on the disk; the machine is off. The message has the reason.",
+      "remedy": "Look at the condition Deployed of the ServerBootConfiguration; correct what it names, and annotate the claim with metal.ironcore.dev/operation=reprovision.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe server {name}"
+    },
     "PowerRecorded": {
       "meaning": "spec.power is brought in line with what the claim wants.",
       "remedy": "Nothing; it goes on by itself.",
@@ -1248,14 +1334,14 @@ export const reasons = {
       "command": "kubectl patch serverclaim -n {spec.serverClaimRef.namespace} {spec.serverClaimRef.name} --type=merge -p '{\"spec\":{\"power\":\"Off\"}}'"
     },
     "Evicting": {
-      "meaning": "A taint with effect Evict, not tolerated by the claim, takes the server away after the grace period.",
-      "remedy": "Move the workload, or remove the taint or tolerate it in the claim before the deadline.",
+      "meaning": "A taint with effect Evict that the claim does not tolerate, or a forced decommission, takes the server away after the grace period.",
+      "remedy": "Move the workload before the deadline; or have the taint removed, or the decommission cancelled.",
       "weight": "needsPerson",
       "actor": "tenant",
       "command": "kubectl describe serverclaim -n {spec.serverClaimRef.namespace} {spec.serverClaimRef.name}"
     },
     "EvictionDue": {
-      "meaning": "The grace period is over; the API server itself is asked whether the taint still evicts the claim.",
+      "meaning": "The grace period is over; the API server itself is asked whether the claim is still to be evicted.",
       "remedy": "Nothing; it goes on by itself.",
       "weight": "working",
       "actor": "operator"
@@ -1457,14 +1543,14 @@ export const reasons = {
       "actor": "operator"
     },
     "MaintenancePending": {
-      "meaning": "Another ServerMaintenance is about to take the server, so it stays in Maintenance.",
+      "meaning": "Another ServerMaintenance may take the server next, so it stays in Maintenance.",
       "remedy": "Nothing; it goes on by itself.",
       "weight": "waiting",
       "actor": "person",
       "pointsTo": "ServerMaintenance"
     },
     "MaintenanceEnds": {
-      "meaning": "The maintenance is over and the server goes back to where it was; one that nobody holds is discovered anew.",
+      "meaning": "The maintenance is over and the server goes back to where it was; one whose parts changed is discovered anew.",
       "remedy": "Nothing; it goes on by itself.",
       "weight": "working",
       "actor": "operator"
@@ -1480,6 +1566,19 @@ export const reasons = {
       "remedy": "Nothing; it goes on by itself.",
       "weight": "working",
       "actor": "operator"
+    },
+    "MaintenanceBoots": {
+      "meaning": "The machine is powered off, and then boots the image of the maintenance.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "WorseAfterMaintenance": {
+      "meaning": "After a maintenance the BMC reports a new critical fault, or a part is gone: the server is off and is not offered.",
+      "remedy": "Repair what the message names; or annotate metal.ironcore.dev/operation=retry to accept the machine as it is: it is discovered and offered again.",
+      "weight": "failed",
+      "actor": "person",
+      "command": "kubectl annotate server {name} metal.ironcore.dev/operation=retry"
     },
     "HardwareMayHaveChanged": {
       "meaning": "The hardware is read again, as somebody may have worked on it.",
@@ -1517,6 +1616,78 @@ export const reasons = {
       "weight": "needsPerson",
       "actor": "person",
       "command": "kubectl annotate server {name} metal.ironcore.dev/operation=unpark"
+    },
+    "HardwareAccepted": {
+      "meaning": "A person confirmed the UUID of a new mainboard; the server has it from now on, and its hardware is read anew.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "HardwareNotAccepted": {
+      "meaning": "The UUID in the annotation metal.ironcore.dev/accept-system-uuid was not accepted; the annotation was removed.",
+      "remedy": "Read the event. Annotate the server again with the UUID that its BMC reports.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl annotate server {name} metal.ironcore.dev/accept-system-uuid=UUID"
+    },
+    "DecommissionRequested": {
+      "meaning": "A person asked to decommission the server; it leaves the fleet when no claim holds it.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "DecommissionedServersStayOff": {
+      "meaning": "A server that leaves the fleet is switched off.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "BMCResetRequested": {
+      "meaning": "The BMC is asked to reset itself to factory settings.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "BMCResetHeldBack": {
+      "meaning": "The BMC is to be reset to factory settings, and also serves a server that is still used.",
+      "remedy": "Decommission the other server first, or remove the annotation metal.ironcore.dev/decommission-reset-bmc.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl annotate server {name} metal.ironcore.dev/decommission-reset-bmc-"
+    },
+    "BMCResetRefused": {
+      "meaning": "The BMC does not offer a reset to factory settings, or refused it.",
+      "remedy": "Reset the BMC by hand, then remove the annotation metal.ironcore.dev/decommission-reset-bmc; or annotate metal.ironcore.dev/operation=retry.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl annotate server {name} metal.ironcore.dev/decommission-reset-bmc-"
+    },
+    "BMCResetUncertain": {
+      "meaning": "The connection ended while the BMC was asked to reset itself. It is not asked again.",
+      "remedy": "Look at the BMC, and reset it by hand if its accounts are still there.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe server {name}"
+    },
+    "Decommissioned": {
+      "meaning": "The server has left the fleet: it is off, and nothing is sent to its BMC. Its record is kept.",
+      "remedy": "Nothing; annotate metal.ironcore.dev/operation=recommission to bring it back.",
+      "weight": "ok",
+      "actor": "person",
+      "command": "kubectl annotate server {name} metal.ironcore.dev/operation=recommission"
+    },
+    "Recommissioned": {
+      "meaning": "A person cancelled the decommission, or brought the server back; its hardware is read anew.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "DecommissionedOperationDropped": {
+      "meaning": "An operation was asked for while the server is decommissioned, and was dropped.",
+      "remedy": "Recommission the server and ask again.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl annotate server {name} metal.ironcore.dev/operation=recommission"
     },
     "OperationRequested": {
       "meaning": "A person asked for an operation on the machine.",
@@ -1671,6 +1842,21 @@ export const reasons = {
       "actor": "operator",
       "pointsTo": "Server"
     },
+    "Deploying": {
+      "meaning": "The disk image of the claim is being written to the server.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator",
+      "pointsTo": "ServerBootConfiguration"
+    },
+    "DeploymentFailed": {
+      "meaning": "The disk image of the claim is not on the disk of the server, which is off. The message has the reason.",
+      "remedy": "Correct what the message names in spec.diskImage; if nothing has to be changed there, annotate metal.ironcore.dev/operation=reprovision.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
     "ServerParked": {
       "meaning": "An administrator parked the server of the claim; it is off until it is unparked.",
       "remedy": "Ask the administrator to annotate the Server with metal.ironcore.dev/operation=unpark.",
@@ -1774,6 +1960,70 @@ export const reasons = {
     "ImageUnavailable": {
       "meaning": "A file of the image URL cannot be fetched.",
       "remedy": "Check that vmlinuz and initrd are below the URL.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "DiskImageUnavailable": {
+      "meaning": "The disk image or its checksum file cannot be fetched.",
+      "remedy": "Check spec.diskImage.url and checksum.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "DiskImageChecksumInvalid": {
+      "meaning": "The checksum of the disk image is not understood.",
+      "remedy": "Correct spec.diskImage.checksum and checksumType.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "DiskImageChecksumWrong": {
+      "meaning": "The disk image does not have this checksum.",
+      "remedy": "Correct spec.diskImage.checksum, or the file at the URL.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "DiskImageUnreadable": {
+      "meaning": "The disk image cannot be read in this format.",
+      "remedy": "Correct spec.diskImage.format, or convert the image with qemu-img.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "DiskImageTooLarge": {
+      "meaning": "The disk of the image is too large.",
+      "remedy": "Make an image with a smaller disk.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ConfigDriveMissing": {
+      "meaning": "A Secret of spec.diskImage or its key does not exist.",
+      "remedy": "Create it in the namespace of the claim.",
+      "weight": "failed",
+      "actor": "tenant",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ConfigDriveForbidden": {
+      "meaning": "The boot service may not read a Secret of spec.diskImage.",
+      "remedy": "Have ClusterRole metal-operator-ignition-reader bound to it.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverclaim -n {namespace} {name}"
+    },
+    "ConfigDriveInvalid": {
+      "meaning": "metaData or networkData is no JSON or YAML with an object.",
+      "remedy": "Correct the Secret.",
       "weight": "failed",
       "actor": "tenant",
       "pointsTo": "ServerBootConfiguration",
@@ -2073,8 +2323,49 @@ export const reasons = {
       "actor": "tenant",
       "command": "kubectl describe serverclaim -n {namespace} {name}"
     },
+    "ServerDecommissioning": {
+      "meaning": "The server of the claim is to leave the fleet. The message says when it is taken away, if that was asked for.",
+      "remedy": "Move the workload to another claim, then delete this one.",
+      "weight": "needsPerson",
+      "actor": "tenant",
+      "command": "kubectl delete serverclaim -n {namespace} {name}"
+    },
+    "ServerKept": {
+      "meaning": "The server does not leave the fleet.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "ok",
+      "actor": "operator"
+    },
     "NotEvicting": {
       "meaning": "No taint takes the server away.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "WaitingForApproval": {
+      "meaning": "A maintenance asks for the server of the claim and waits for the approval of the owner of the claim.",
+      "remedy": "When the workload may be interrupted, label the claim as the message says; the label ends with the maintenance.",
+      "weight": "needsPerson",
+      "actor": "tenant",
+      "pointsTo": "ServerMaintenance",
+      "command": "kubectl label serverclaim -n {namespace} {name} metal.ironcore.dev/maintenance-approved=true"
+    },
+    "MaintenanceQueued": {
+      "meaning": "A maintenance that needs no approval, or has it, takes the server of the claim when its turn comes.",
+      "remedy": "Move the workload. An approval is withdrawn by removing the label before the maintenance begins.",
+      "weight": "waiting",
+      "actor": "operator",
+      "pointsTo": "ServerMaintenance"
+    },
+    "InMaintenance": {
+      "meaning": "A maintenance has the server of the claim; it decides power and boot until it ends.",
+      "remedy": "Nothing; afterwards the server is again as the claim asks.",
+      "weight": "waiting",
+      "actor": "operator",
+      "pointsTo": "ServerMaintenance"
+    },
+    "NoMaintenance": {
+      "meaning": "No maintenance asks for the server.",
       "remedy": "Nothing; it goes on by itself.",
       "weight": "ok",
       "actor": "operator"
@@ -2113,6 +2404,125 @@ export const reasons = {
     }
   },
   "serverbootconfiguration": {
+    "Deployed": {
+      "meaning": "The image is on the disk, verified by reading it back; it is not written again for this claim.",
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "Deploying": {
+      "meaning": "The image is being written to the disk of the server.",
+      "remedy": "Nothing; the machine is powered off and started from its disk afterwards.",
+      "weight": "working",
+      "actor": "hardware"
+    },
+    "DisksUnknown": {
+      "meaning": "No ServerInventory lists the disks of the server, so rootDeviceHints cannot be resolved.",
+      "remedy": "Delete the claim, have the server discovered again, and claim it anew.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "RootDeviceNotFound": {
+      "meaning": "No disk of the server matches all of rootDeviceHints.",
+      "remedy": "Correct rootDeviceHints in the claim; the disks are in the ServerInventory of the server.",
+      "weight": "failed",
+      "actor": "tenant",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "RootDeviceAmbiguous": {
+      "meaning": "Several disks of the server match rootDeviceHints, and nothing chooses between them.",
+      "remedy": "Add a hint to the claim that only one disk matches, such as serialNumber.",
+      "weight": "failed",
+      "actor": "tenant",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "RootDeviceUnidentifiable": {
+      "meaning": "The disk has neither a WWID nor a serial number of its own, so the machine cannot recognise it.",
+      "remedy": "Name another disk in rootDeviceHints.",
+      "weight": "failed",
+      "actor": "tenant",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "DeploymentTimedOut": {
+      "meaning": "The agent on the machine was silent for --cleanup-timeout.",
+      "remedy": "Look at the console: does the machine boot from the network, does it reach boot service and registry? Correct it, then annotate the claim with metal.ironcore.dev/operation=reprovision.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "DiskMismatch": {
+      "meaning": "The disk of the order is not on the machine exactly once, with its size, and writable. Nothing was written.",
+      "remedy": "Have the server discovered again after a change of its disks, then annotate the claim with metal.ironcore.dev/operation=reprovision.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "DiskInUse": {
+      "meaning": "The agent cannot open the disk: it is mounted, or part of a RAID or volume group. Nothing was written.",
+      "remedy": "An administrator looks at the disk on the console of the machine, then annotate the claim with metal.ironcore.dev/operation=reprovision.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "ImageNotReceived": {
+      "meaning": "The machine did not get the image, or the config drive, from the boot service.",
+      "remedy": "Look at the network between machine and boot service, and at the log of the boot service, then annotate the claim with metal.ironcore.dev/operation=reprovision.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "ImageDiffers": {
+      "meaning": "What the machine received is not the image that the boot service verified.",
+      "remedy": "Look for a proxy or a network that changes data between machine and boot service, then annotate the claim with metal.ironcore.dev/operation=reprovision.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "ImageLargerThanDisk": {
+      "meaning": "The image does not fit on the disk. Nothing was written.",
+      "remedy": "Use a smaller image, name a larger disk in rootDeviceHints (minSizeGigabytes), or claim another server.",
+      "weight": "failed",
+      "actor": "tenant",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "DiskNotWritten": {
+      "meaning": "Writing to the disk failed; the message has the disk and the offset.",
+      "remedy": "Replace the disk, or name another one in rootDeviceHints, then annotate the claim with metal.ironcore.dev/operation=reprovision.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "DiskReadBackDiffers": {
+      "meaning": "What was read back from the disk is not what was written.",
+      "remedy": "Replace the disk, or name another one in rootDeviceHints, then annotate the claim with metal.ironcore.dev/operation=reprovision.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "ConfigDriveNotWritten": {
+      "meaning": "The config drive could not be added: no partition table, no free entry, no room, or a failed write.",
+      "remedy": "Use an image with a GPT that is smaller than the disk, or leave out userData, networkData and metaData, then annotate the claim with metal.ironcore.dev/operation=reprovision.",
+      "weight": "failed",
+      "actor": "tenant",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "DeploymentStopped": {
+      "meaning": "The agent stopped, and gave no reason that this version knows.",
+      "remedy": "Use a discovery image and an operator of the same release, then annotate the claim with metal.ironcore.dev/operation=reprovision.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
     "ServerNotFound": {
       "meaning": "The Server that spec.serverRef names does not exist.",
       "remedy": "Correct spec.serverRef, or delete the boot configuration if its server is gone for good.",
@@ -2146,6 +2556,197 @@ export const reasons = {
       "weight": "failed",
       "actor": "tenant",
       "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    }
+  },
+  "servermaintenance": {
+    "ServerNotFound": {
+      "meaning": "The Server that spec.serverRef names does not exist.",
+      "remedy": "Correct spec.serverRef, or delete the maintenance if its server is gone for good.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl edit servermaintenance -n {namespace} {name}"
+    },
+    "UnknownPolicy": {
+      "meaning": "spec.policy is neither OwnerApproval nor Enforced, and nothing is done.",
+      "remedy": "Correct spec.policy; empty is OwnerApproval.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit servermaintenance -n {namespace} {name}"
+    },
+    "ServerBeingDeleted": {
+      "meaning": "The Server is being deleted, and no maintenance begins any more.",
+      "remedy": "Delete the maintenance.",
+      "weight": "waiting",
+      "actor": "person",
+      "pointsTo": "Server"
+    },
+    "ServerIgnored": {
+      "meaning": "The Server is ignored by annotation, so nothing is done to it.",
+      "remedy": "Remove the annotation metal.ironcore.dev/operation from the Server.",
+      "weight": "waiting",
+      "actor": "person",
+      "pointsTo": "Server"
+    },
+    "ServerParked": {
+      "meaning": "The Server is parked; the maintenance begins when it is unparked.",
+      "remedy": "Annotate the Server with metal.ironcore.dev/operation=unpark.",
+      "weight": "waiting",
+      "actor": "person",
+      "pointsTo": "Server"
+    },
+    "ServerNotManaged": {
+      "meaning": "The Server is in a state without maintenances, or another Server of the same machine is managed instead.",
+      "remedy": "Read the message; name the managed Server in spec.serverRef of a new maintenance.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe server {spec.serverRef.name}"
+    },
+    "ReleaseFirst": {
+      "meaning": "The claim of the server is being deleted; its server is given back before a maintenance begins.",
+      "remedy": "Nothing; if it stays, see why the Server is not released.",
+      "weight": "waiting",
+      "actor": "operator",
+      "pointsTo": "Server"
+    },
+    "CleanupFirst": {
+      "meaning": "The server is being cleaned up, which is not interrupted; the maintenance begins after that.",
+      "remedy": "Nothing; a cleanup that makes no progress ends after --cleanup-timeout.",
+      "weight": "waiting",
+      "actor": "operator",
+      "pointsTo": "Server"
+    },
+    "ServerLeaving": {
+      "meaning": "The server is being decommissioned: no maintenance without policy Enforced begins on it.",
+      "remedy": "Nothing; or set spec.policy to Enforced, or annotate the Server with operation=recommission.",
+      "weight": "waiting",
+      "actor": "person",
+      "pointsTo": "Server"
+    },
+    "KeptForReview": {
+      "meaning": "The server was taken from its claim and is kept for review: nobody can approve the maintenance.",
+      "remedy": "Clear spec.serverClaimRef of the Server, or set spec.policy to Enforced.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "pointsTo": "Server",
+      "command": "kubectl describe server {spec.serverRef.name}"
+    },
+    "ClaimNotFound": {
+      "meaning": "The claim that the Server names does not exist, or does not hold it; the Server is corrected first.",
+      "remedy": "Nothing; if it stays, see the condition Ready of the Server.",
+      "weight": "waiting",
+      "actor": "operator",
+      "pointsTo": "Server"
+    },
+    "OwnerMustKnow": {
+      "meaning": "The claim of the server gets the label that tells its owner of the maintenance.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "WaitingForApproval": {
+      "meaning": "The server is claimed, and the owner of the claim has not approved maintenances.",
+      "remedy": "The owner labels the claim as the message says. To begin without approval, set spec.policy to Enforced.",
+      "weight": "waiting",
+      "actor": "tenant",
+      "pointsTo": "ServerClaim"
+    },
+    "OthersFirst": {
+      "meaning": "Another maintenance has the server, or goes first by priority, policy or age.",
+      "remedy": "Nothing; or raise spec.priority, which counts among those that do not have the server yet.",
+      "weight": "waiting",
+      "actor": "operator",
+      "pointsTo": "ServerMaintenance"
+    },
+    "FleetLimitReached": {
+      "meaning": "As many servers are in maintenance as --max-servers-in-maintenance allows.",
+      "remedy": "Nothing; or end another maintenance, or raise the limit.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "ServerFree": {
+      "meaning": "Nothing stands in the way, and the maintenance takes the server.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "ServerTaken": {
+      "meaning": "The server refers to the maintenance.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "InMaintenance": {
+      "meaning": "The server is in Maintenance for this one, until it is deleted; see the Server for its power.",
+      "remedy": "Delete the maintenance when the work is done.",
+      "weight": "ok",
+      "actor": "person"
+    },
+    "UpdateUnderWay": {
+      "meaning": "It was deleted while its update writes firmware, and ends when that is done or has failed.",
+      "remedy": "Nothing; the update ends within its time limit. Its condition Ready has the progress.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "ServerLost": {
+      "meaning": "spec.serverMaintenanceRef of the Server was cleared or changed; the maintenance queues again.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "ImageToBoot": {
+      "meaning": "The boot configuration of the template is made.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "NameTaken": {
+      "meaning": "A ServerBootConfiguration with the name of the maintenance belongs to something else.",
+      "remedy": "Delete that boot configuration, or create the maintenance under another name.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "WaitingForBootService": {
+      "meaning": "The boot service has not prepared the image of the maintenance yet; the machine is not started meanwhile.",
+      "remedy": "Nothing; if it stays, see the boot configuration of the same name.",
+      "weight": "waiting",
+      "actor": "operator",
+      "pointsTo": "ServerBootConfiguration"
+    },
+    "WaitingForServer": {
+      "meaning": "The server is given to the maintenance and is not in the wanted state yet; the message has its reason.",
+      "remedy": "Nothing; if it stays, see the condition Ready of the Server.",
+      "weight": "working",
+      "actor": "operator",
+      "pointsTo": "Server"
+    },
+    "BootConfigurationFailed": {
+      "meaning": "The boot service cannot boot the image of the maintenance. The server stays in Maintenance.",
+      "remedy": "See the boot configuration of the same name; correct the template and annotate metal.ironcore.dev/operation=retry, or delete the maintenance.",
+      "weight": "failed",
+      "actor": "person",
+      "pointsTo": "ServerBootConfiguration",
+      "command": "kubectl describe serverbootconfiguration -n {namespace} {name}"
+    },
+    "RetryRequested": {
+      "meaning": "A person asked to try again.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "LastMaintenanceEnds": {
+      "meaning": "The last maintenance of the server is deleted, and the approval of the claim ends.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "MaintenanceDeleted": {
+      "meaning": "The maintenance is deleted; its server goes to the next one, or back to where it was.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
     }
   },
   "serverreadinessrule": {
@@ -2191,6 +2792,1610 @@ export const reasons = {
       "actor": "operator"
     }
   },
+  "bios-settings": {
+    "Comparing": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator reads the present values from the BMC.",
+      "remedy": "Nothing."
+    },
+    "AsDesired": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The target is as desired.",
+      "remedy": "Nothing."
+    },
+    "ChangeNeeded": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The target differs from the desired state.",
+      "remedy": "Nothing."
+    },
+    "DryRun": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "spec.dryRun is true: status.plan says what would change, and nothing is changed.",
+      "remedy": "Nothing."
+    },
+    "RolloutWaiting": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The set has not started this object yet.",
+      "remedy": "Nothing; status.rollout of the set says what it waits for. Remove annotation metal.ironcore.dev/rollout-wait to begin at once."
+    },
+    "TargetTaken": {
+      "weight": "needsPerson",
+      "actor": "person",
+      "meaning": "Another object of this kind is for the same server, BMC or component.",
+      "remedy": "Delete one of the two objects.",
+      "command": "kubectl get biossettings,biosversions,bmcsettings,bmcversions,firmwareversions"
+    },
+    "TargetClaimed": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The target gets a reference to this object.",
+      "remedy": "Nothing."
+    },
+    "ServerNotFound": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The Server of the object does not exist.",
+      "remedy": "Create the Server, or delete the object.",
+      "command": "kubectl get servers"
+    },
+    "BMCNotReady": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The BMC does not answer, or its address or credentials are missing.",
+      "remedy": "See the condition Ready of the BMC.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
+    },
+    "NoServer": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "remedy": "Wait for the discovery of the BMC, or correct the reference.",
+      "command": "kubectl get servers"
+    },
+    "VersionUpgradePending": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The settings are for another firmware version than the installed one.",
+      "remedy": "Install the version, or correct spec.version.",
+      "command": "kubectl get biosversions,bmcversions"
+    },
+    "PendingSettingsFound": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "Changes of somebody else wait for a restart of the machine. They are not overwritten.",
+      "remedy": "Restart the machine, withdraw the changes at the BMC, or set spec.pendingSettings to Clear.",
+      "command": "kubectl get servers"
+    },
+    "ImageChecking": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator fetches the image to check it before the maintenance begins.",
+      "remedy": "Nothing. If it stays, the server of the image is slow: see the log of that server."
+    },
+    "OtherUpdateRuns": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The BMC installs another image, or another object installs the same one first.",
+      "remedy": "Nothing; it is looked at again."
+    },
+    "VariablesMissing": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "A variable refers to an object or key that does not exist.",
+      "remedy": "Create it, or correct spec.variables.",
+      "command": "kubectl get bmcsettings"
+    },
+    "ServerMaintenanceWaitingOnApproval": {
+      "weight": "waiting",
+      "actor": "tenant",
+      "meaning": "The maintenance of the server has not begun.",
+      "remedy": "See the ServerMaintenance; a claimed server needs the approval of its owner.",
+      "command": "kubectl get servermaintenances -A",
+      "pointsTo": "ServerMaintenance"
+    },
+    "ServerMaintenanceApproval": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The maintenance has begun.",
+      "remedy": "Nothing."
+    },
+    "MaintenanceWanted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator creates a ServerMaintenance.",
+      "remedy": "Nothing."
+    },
+    "MaintenanceLimitTooLow": {
+      "weight": "needsPerson",
+      "actor": "person",
+      "meaning": "The BMC has more servers than --max-servers-in-maintenance allows, and an update needs all of them in maintenance.",
+      "remedy": "Raise --max-servers-in-maintenance of the operator to the number of servers in the message.",
+      "command": "kubectl get servers"
+    },
+    "BMCReserved": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "Another update of the same BMC comes first.",
+      "remedy": "Nothing."
+    },
+    "ResettingBMC": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC restarts.",
+      "remedy": "Nothing."
+    },
+    "RestartingHost": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The machine is turned off and on to apply the change.",
+      "remedy": "Nothing."
+    },
+    "SendingChange": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The change is sent to the BMC.",
+      "remedy": "Nothing."
+    },
+    "SearchingChange": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The response of the BMC was lost. Tasks and versions are read before anything is sent again.",
+      "remedy": "Nothing."
+    },
+    "Installing": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC installs the image.",
+      "remedy": "Nothing."
+    },
+    "Verifying": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC does not report the change yet.",
+      "remedy": "Nothing."
+    },
+    "NextStep": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A step is applied; the next one follows.",
+      "remedy": "Nothing."
+    },
+    "ChangeVerified": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The BMC reports the desired state.",
+      "remedy": "Nothing."
+    },
+    "Drifted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Somebody else changed the target after it was as desired. The operator changes it back.",
+      "remedy": "Find out who changes it, or correct the desired state."
+    },
+    "SpecChanged": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The desired state changed.",
+      "remedy": "Nothing."
+    },
+    "RetryRequested": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A person or a set requested another attempt.",
+      "remedy": "Nothing."
+    },
+    "AutomaticRetry": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The next attempt of spec.retryPolicy begins.",
+      "remedy": "Nothing."
+    },
+    "Deleted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The object is being deleted.",
+      "remedy": "Nothing."
+    },
+    "SettingsValidationFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The attribute registry or the BMC does not accept a value. Nothing was changed.",
+      "remedy": "Correct the settings that the message names.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "SettingsDuplicateKeysFound": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "Two steps have the same name or the same attribute. Nothing was changed.",
+      "remedy": "Give each step its own name, and each attribute one step.",
+      "command": "kubectl get biossettings"
+    },
+    "SettingsRejected": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC rejected the settings. The machine is as before.",
+      "remedy": "Correct the settings, or annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "ImageRefused": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The image is not the expected one, or cannot be used. Nothing was sent.",
+      "remedy": "Correct spec.image.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "ComponentNotFound": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "No updateable component of the machine matches. Nothing was sent.",
+      "remedy": "Correct spec.component; the ServerInventory lists the components.",
+      "command": "kubectl get serverinventories"
+    },
+    "UpdateNotSupported": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC offers no way to install an image.",
+      "remedy": "Update it with the tool of the vendor.",
+      "command": "kubectl get bmcs"
+    },
+    "UpgradeIssueFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC rejected the update. The installed version is as before.",
+      "remedy": "See the message; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "UpgradeTaskFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC began to install the image and failed.",
+      "remedy": "See the message and the log of the BMC; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "TaskOverdue": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC still installs the image after the time limit. The maintenance is kept.",
+      "remedy": "Leave the machine on. Look at the task of the BMC; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "BMCSilent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC does not answer since the change was sent. The maintenance is kept.",
+      "remedy": "Look at the machine. When the BMC answers again, annotate operation=retry.",
+      "command": "kubectl get bmcs"
+    },
+    "VerificationFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC accepted the change, but does not report it within the time limit.",
+      "remedy": "Compare status.plan with the BMC; then annotate operation=retry.",
+      "command": "kubectl get biossettings,biosversions,bmcsettings,bmcversions,firmwareversions"
+    },
+    "RetryOfFailedResourceIssued": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The present attempt was requested by the annotation in the message.",
+      "remedy": "Nothing."
+    },
+    "ImageNotChecked": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The operator could not check the image before the maintenance; the BMC fetches it unchecked.",
+      "remedy": "Serve the image where the operator can fetch it, or set spec.image.delivery to Proxy or Push."
+    },
+    "RebootPowerOff": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The machine was turned off after the installation.",
+      "remedy": "Nothing."
+    },
+    "RebootPowerOn": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The machine was turned on with the new BIOS.",
+      "remedy": "Nothing."
+    },
+    "VersionUpgradeReboot": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The BMC runs the new firmware, or was restarted for it.",
+      "remedy": "Nothing."
+    }
+  },
+  "bios-version": {
+    "Comparing": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator reads the present values from the BMC.",
+      "remedy": "Nothing."
+    },
+    "AsDesired": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The target is as desired.",
+      "remedy": "Nothing."
+    },
+    "ChangeNeeded": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The target differs from the desired state.",
+      "remedy": "Nothing."
+    },
+    "DryRun": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "spec.dryRun is true: status.plan says what would change, and nothing is changed.",
+      "remedy": "Nothing."
+    },
+    "RolloutWaiting": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The set has not started this object yet.",
+      "remedy": "Nothing; status.rollout of the set says what it waits for. Remove annotation metal.ironcore.dev/rollout-wait to begin at once."
+    },
+    "TargetTaken": {
+      "weight": "needsPerson",
+      "actor": "person",
+      "meaning": "Another object of this kind is for the same server, BMC or component.",
+      "remedy": "Delete one of the two objects.",
+      "command": "kubectl get biossettings,biosversions,bmcsettings,bmcversions,firmwareversions"
+    },
+    "TargetClaimed": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The target gets a reference to this object.",
+      "remedy": "Nothing."
+    },
+    "ServerNotFound": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The Server of the object does not exist.",
+      "remedy": "Create the Server, or delete the object.",
+      "command": "kubectl get servers"
+    },
+    "BMCNotReady": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The BMC does not answer, or its address or credentials are missing.",
+      "remedy": "See the condition Ready of the BMC.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
+    },
+    "NoServer": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "remedy": "Wait for the discovery of the BMC, or correct the reference.",
+      "command": "kubectl get servers"
+    },
+    "VersionUpgradePending": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The settings are for another firmware version than the installed one.",
+      "remedy": "Install the version, or correct spec.version.",
+      "command": "kubectl get biosversions,bmcversions"
+    },
+    "PendingSettingsFound": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "Changes of somebody else wait for a restart of the machine. They are not overwritten.",
+      "remedy": "Restart the machine, withdraw the changes at the BMC, or set spec.pendingSettings to Clear.",
+      "command": "kubectl get servers"
+    },
+    "ImageChecking": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator fetches the image to check it before the maintenance begins.",
+      "remedy": "Nothing. If it stays, the server of the image is slow: see the log of that server."
+    },
+    "OtherUpdateRuns": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The BMC installs another image, or another object installs the same one first.",
+      "remedy": "Nothing; it is looked at again."
+    },
+    "VariablesMissing": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "A variable refers to an object or key that does not exist.",
+      "remedy": "Create it, or correct spec.variables.",
+      "command": "kubectl get bmcsettings"
+    },
+    "ServerMaintenanceWaitingOnApproval": {
+      "weight": "waiting",
+      "actor": "tenant",
+      "meaning": "The maintenance of the server has not begun.",
+      "remedy": "See the ServerMaintenance; a claimed server needs the approval of its owner.",
+      "command": "kubectl get servermaintenances -A",
+      "pointsTo": "ServerMaintenance"
+    },
+    "ServerMaintenanceApproval": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The maintenance has begun.",
+      "remedy": "Nothing."
+    },
+    "MaintenanceWanted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator creates a ServerMaintenance.",
+      "remedy": "Nothing."
+    },
+    "MaintenanceLimitTooLow": {
+      "weight": "needsPerson",
+      "actor": "person",
+      "meaning": "The BMC has more servers than --max-servers-in-maintenance allows, and an update needs all of them in maintenance.",
+      "remedy": "Raise --max-servers-in-maintenance of the operator to the number of servers in the message.",
+      "command": "kubectl get servers"
+    },
+    "BMCReserved": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "Another update of the same BMC comes first.",
+      "remedy": "Nothing."
+    },
+    "ResettingBMC": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC restarts.",
+      "remedy": "Nothing."
+    },
+    "RestartingHost": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The machine is turned off and on to apply the change.",
+      "remedy": "Nothing."
+    },
+    "SendingChange": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The change is sent to the BMC.",
+      "remedy": "Nothing."
+    },
+    "SearchingChange": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The response of the BMC was lost. Tasks and versions are read before anything is sent again.",
+      "remedy": "Nothing."
+    },
+    "Installing": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC installs the image.",
+      "remedy": "Nothing."
+    },
+    "Verifying": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC does not report the change yet.",
+      "remedy": "Nothing."
+    },
+    "NextStep": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A step is applied; the next one follows.",
+      "remedy": "Nothing."
+    },
+    "ChangeVerified": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The BMC reports the desired state.",
+      "remedy": "Nothing."
+    },
+    "Drifted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Somebody else changed the target after it was as desired. The operator changes it back.",
+      "remedy": "Find out who changes it, or correct the desired state."
+    },
+    "SpecChanged": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The desired state changed.",
+      "remedy": "Nothing."
+    },
+    "RetryRequested": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A person or a set requested another attempt.",
+      "remedy": "Nothing."
+    },
+    "AutomaticRetry": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The next attempt of spec.retryPolicy begins.",
+      "remedy": "Nothing."
+    },
+    "Deleted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The object is being deleted.",
+      "remedy": "Nothing."
+    },
+    "SettingsValidationFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The attribute registry or the BMC does not accept a value. Nothing was changed.",
+      "remedy": "Correct the settings that the message names.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "SettingsDuplicateKeysFound": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "Two steps have the same name or the same attribute. Nothing was changed.",
+      "remedy": "Give each step its own name, and each attribute one step.",
+      "command": "kubectl get biossettings"
+    },
+    "SettingsRejected": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC rejected the settings. The machine is as before.",
+      "remedy": "Correct the settings, or annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "ImageRefused": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The image is not the expected one, or cannot be used. Nothing was sent.",
+      "remedy": "Correct spec.image.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "ComponentNotFound": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "No updateable component of the machine matches. Nothing was sent.",
+      "remedy": "Correct spec.component; the ServerInventory lists the components.",
+      "command": "kubectl get serverinventories"
+    },
+    "UpdateNotSupported": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC offers no way to install an image.",
+      "remedy": "Update it with the tool of the vendor.",
+      "command": "kubectl get bmcs"
+    },
+    "UpgradeIssueFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC rejected the update. The installed version is as before.",
+      "remedy": "See the message; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "UpgradeTaskFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC began to install the image and failed.",
+      "remedy": "See the message and the log of the BMC; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "TaskOverdue": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC still installs the image after the time limit. The maintenance is kept.",
+      "remedy": "Leave the machine on. Look at the task of the BMC; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "BMCSilent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC does not answer since the change was sent. The maintenance is kept.",
+      "remedy": "Look at the machine. When the BMC answers again, annotate operation=retry.",
+      "command": "kubectl get bmcs"
+    },
+    "VerificationFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC accepted the change, but does not report it within the time limit.",
+      "remedy": "Compare status.plan with the BMC; then annotate operation=retry.",
+      "command": "kubectl get biossettings,biosversions,bmcsettings,bmcversions,firmwareversions"
+    },
+    "RetryOfFailedResourceIssued": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The present attempt was requested by the annotation in the message.",
+      "remedy": "Nothing."
+    },
+    "ImageNotChecked": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The operator could not check the image before the maintenance; the BMC fetches it unchecked.",
+      "remedy": "Serve the image where the operator can fetch it, or set spec.image.delivery to Proxy or Push."
+    },
+    "RebootPowerOff": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The machine was turned off after the installation.",
+      "remedy": "Nothing."
+    },
+    "RebootPowerOn": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The machine was turned on with the new BIOS.",
+      "remedy": "Nothing."
+    },
+    "VersionUpgradeReboot": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The BMC runs the new firmware, or was restarted for it.",
+      "remedy": "Nothing."
+    }
+  },
+  "bmc-settings": {
+    "Comparing": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator reads the present values from the BMC.",
+      "remedy": "Nothing."
+    },
+    "AsDesired": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The target is as desired.",
+      "remedy": "Nothing."
+    },
+    "ChangeNeeded": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The target differs from the desired state.",
+      "remedy": "Nothing."
+    },
+    "DryRun": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "spec.dryRun is true: status.plan says what would change, and nothing is changed.",
+      "remedy": "Nothing."
+    },
+    "RolloutWaiting": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The set has not started this object yet.",
+      "remedy": "Nothing; status.rollout of the set says what it waits for. Remove annotation metal.ironcore.dev/rollout-wait to begin at once."
+    },
+    "TargetTaken": {
+      "weight": "needsPerson",
+      "actor": "person",
+      "meaning": "Another object of this kind is for the same server, BMC or component.",
+      "remedy": "Delete one of the two objects.",
+      "command": "kubectl get biossettings,biosversions,bmcsettings,bmcversions,firmwareversions"
+    },
+    "TargetClaimed": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The target gets a reference to this object.",
+      "remedy": "Nothing."
+    },
+    "ServerNotFound": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The Server of the object does not exist.",
+      "remedy": "Create the Server, or delete the object.",
+      "command": "kubectl get servers"
+    },
+    "BMCNotReady": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The BMC does not answer, or its address or credentials are missing.",
+      "remedy": "See the condition Ready of the BMC.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
+    },
+    "NoServer": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "remedy": "Wait for the discovery of the BMC, or correct the reference.",
+      "command": "kubectl get servers"
+    },
+    "VersionUpgradePending": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The settings are for another firmware version than the installed one.",
+      "remedy": "Install the version, or correct spec.version.",
+      "command": "kubectl get biosversions,bmcversions"
+    },
+    "PendingSettingsFound": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "Changes of somebody else wait for a restart of the machine. They are not overwritten.",
+      "remedy": "Restart the machine, withdraw the changes at the BMC, or set spec.pendingSettings to Clear.",
+      "command": "kubectl get servers"
+    },
+    "ImageChecking": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator fetches the image to check it before the maintenance begins.",
+      "remedy": "Nothing. If it stays, the server of the image is slow: see the log of that server."
+    },
+    "OtherUpdateRuns": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The BMC installs another image, or another object installs the same one first.",
+      "remedy": "Nothing; it is looked at again."
+    },
+    "VariablesMissing": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "A variable refers to an object or key that does not exist.",
+      "remedy": "Create it, or correct spec.variables.",
+      "command": "kubectl get bmcsettings"
+    },
+    "ServerMaintenanceWaitingOnApproval": {
+      "weight": "waiting",
+      "actor": "tenant",
+      "meaning": "The maintenance of the server has not begun.",
+      "remedy": "See the ServerMaintenance; a claimed server needs the approval of its owner.",
+      "command": "kubectl get servermaintenances -A",
+      "pointsTo": "ServerMaintenance"
+    },
+    "ServerMaintenanceApproval": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The maintenance has begun.",
+      "remedy": "Nothing."
+    },
+    "MaintenanceWanted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator creates a ServerMaintenance.",
+      "remedy": "Nothing."
+    },
+    "MaintenanceLimitTooLow": {
+      "weight": "needsPerson",
+      "actor": "person",
+      "meaning": "The BMC has more servers than --max-servers-in-maintenance allows, and an update needs all of them in maintenance.",
+      "remedy": "Raise --max-servers-in-maintenance of the operator to the number of servers in the message.",
+      "command": "kubectl get servers"
+    },
+    "BMCReserved": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "Another update of the same BMC comes first.",
+      "remedy": "Nothing."
+    },
+    "ResettingBMC": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC restarts.",
+      "remedy": "Nothing."
+    },
+    "RestartingHost": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The machine is turned off and on to apply the change.",
+      "remedy": "Nothing."
+    },
+    "SendingChange": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The change is sent to the BMC.",
+      "remedy": "Nothing."
+    },
+    "SearchingChange": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The response of the BMC was lost. Tasks and versions are read before anything is sent again.",
+      "remedy": "Nothing."
+    },
+    "Installing": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC installs the image.",
+      "remedy": "Nothing."
+    },
+    "Verifying": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC does not report the change yet.",
+      "remedy": "Nothing."
+    },
+    "NextStep": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A step is applied; the next one follows.",
+      "remedy": "Nothing."
+    },
+    "ChangeVerified": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The BMC reports the desired state.",
+      "remedy": "Nothing."
+    },
+    "Drifted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Somebody else changed the target after it was as desired. The operator changes it back.",
+      "remedy": "Find out who changes it, or correct the desired state."
+    },
+    "SpecChanged": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The desired state changed.",
+      "remedy": "Nothing."
+    },
+    "RetryRequested": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A person or a set requested another attempt.",
+      "remedy": "Nothing."
+    },
+    "AutomaticRetry": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The next attempt of spec.retryPolicy begins.",
+      "remedy": "Nothing."
+    },
+    "Deleted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The object is being deleted.",
+      "remedy": "Nothing."
+    },
+    "SettingsValidationFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The attribute registry or the BMC does not accept a value. Nothing was changed.",
+      "remedy": "Correct the settings that the message names.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "SettingsDuplicateKeysFound": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "Two steps have the same name or the same attribute. Nothing was changed.",
+      "remedy": "Give each step its own name, and each attribute one step.",
+      "command": "kubectl get biossettings"
+    },
+    "SettingsRejected": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC rejected the settings. The machine is as before.",
+      "remedy": "Correct the settings, or annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "ImageRefused": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The image is not the expected one, or cannot be used. Nothing was sent.",
+      "remedy": "Correct spec.image.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "ComponentNotFound": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "No updateable component of the machine matches. Nothing was sent.",
+      "remedy": "Correct spec.component; the ServerInventory lists the components.",
+      "command": "kubectl get serverinventories"
+    },
+    "UpdateNotSupported": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC offers no way to install an image.",
+      "remedy": "Update it with the tool of the vendor.",
+      "command": "kubectl get bmcs"
+    },
+    "UpgradeIssueFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC rejected the update. The installed version is as before.",
+      "remedy": "See the message; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "UpgradeTaskFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC began to install the image and failed.",
+      "remedy": "See the message and the log of the BMC; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "TaskOverdue": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC still installs the image after the time limit. The maintenance is kept.",
+      "remedy": "Leave the machine on. Look at the task of the BMC; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "BMCSilent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC does not answer since the change was sent. The maintenance is kept.",
+      "remedy": "Look at the machine. When the BMC answers again, annotate operation=retry.",
+      "command": "kubectl get bmcs"
+    },
+    "VerificationFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC accepted the change, but does not report it within the time limit.",
+      "remedy": "Compare status.plan with the BMC; then annotate operation=retry.",
+      "command": "kubectl get biossettings,biosversions,bmcsettings,bmcversions,firmwareversions"
+    },
+    "RetryOfFailedResourceIssued": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The present attempt was requested by the annotation in the message.",
+      "remedy": "Nothing."
+    },
+    "ImageNotChecked": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The operator could not check the image before the maintenance; the BMC fetches it unchecked.",
+      "remedy": "Serve the image where the operator can fetch it, or set spec.image.delivery to Proxy or Push."
+    },
+    "RebootPowerOff": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The machine was turned off after the installation.",
+      "remedy": "Nothing."
+    },
+    "RebootPowerOn": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The machine was turned on with the new BIOS.",
+      "remedy": "Nothing."
+    },
+    "VersionUpgradeReboot": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The BMC runs the new firmware, or was restarted for it.",
+      "remedy": "Nothing."
+    }
+  },
+  "bmc-version": {
+    "Comparing": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator reads the present values from the BMC.",
+      "remedy": "Nothing."
+    },
+    "AsDesired": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The target is as desired.",
+      "remedy": "Nothing."
+    },
+    "ChangeNeeded": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The target differs from the desired state.",
+      "remedy": "Nothing."
+    },
+    "DryRun": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "spec.dryRun is true: status.plan says what would change, and nothing is changed.",
+      "remedy": "Nothing."
+    },
+    "RolloutWaiting": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The set has not started this object yet.",
+      "remedy": "Nothing; status.rollout of the set says what it waits for. Remove annotation metal.ironcore.dev/rollout-wait to begin at once."
+    },
+    "TargetTaken": {
+      "weight": "needsPerson",
+      "actor": "person",
+      "meaning": "Another object of this kind is for the same server, BMC or component.",
+      "remedy": "Delete one of the two objects.",
+      "command": "kubectl get biossettings,biosversions,bmcsettings,bmcversions,firmwareversions"
+    },
+    "TargetClaimed": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The target gets a reference to this object.",
+      "remedy": "Nothing."
+    },
+    "ServerNotFound": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The Server of the object does not exist.",
+      "remedy": "Create the Server, or delete the object.",
+      "command": "kubectl get servers"
+    },
+    "BMCNotReady": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The BMC does not answer, or its address or credentials are missing.",
+      "remedy": "See the condition Ready of the BMC.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
+    },
+    "NoServer": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "remedy": "Wait for the discovery of the BMC, or correct the reference.",
+      "command": "kubectl get servers"
+    },
+    "VersionUpgradePending": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The settings are for another firmware version than the installed one.",
+      "remedy": "Install the version, or correct spec.version.",
+      "command": "kubectl get biosversions,bmcversions"
+    },
+    "PendingSettingsFound": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "Changes of somebody else wait for a restart of the machine. They are not overwritten.",
+      "remedy": "Restart the machine, withdraw the changes at the BMC, or set spec.pendingSettings to Clear.",
+      "command": "kubectl get servers"
+    },
+    "ImageChecking": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator fetches the image to check it before the maintenance begins.",
+      "remedy": "Nothing. If it stays, the server of the image is slow: see the log of that server."
+    },
+    "OtherUpdateRuns": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The BMC installs another image, or another object installs the same one first.",
+      "remedy": "Nothing; it is looked at again."
+    },
+    "VariablesMissing": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "A variable refers to an object or key that does not exist.",
+      "remedy": "Create it, or correct spec.variables.",
+      "command": "kubectl get bmcsettings"
+    },
+    "ServerMaintenanceWaitingOnApproval": {
+      "weight": "waiting",
+      "actor": "tenant",
+      "meaning": "The maintenance of the server has not begun.",
+      "remedy": "See the ServerMaintenance; a claimed server needs the approval of its owner.",
+      "command": "kubectl get servermaintenances -A",
+      "pointsTo": "ServerMaintenance"
+    },
+    "ServerMaintenanceApproval": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The maintenance has begun.",
+      "remedy": "Nothing."
+    },
+    "MaintenanceWanted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator creates a ServerMaintenance.",
+      "remedy": "Nothing."
+    },
+    "MaintenanceLimitTooLow": {
+      "weight": "needsPerson",
+      "actor": "person",
+      "meaning": "The BMC has more servers than --max-servers-in-maintenance allows, and an update needs all of them in maintenance.",
+      "remedy": "Raise --max-servers-in-maintenance of the operator to the number of servers in the message.",
+      "command": "kubectl get servers"
+    },
+    "BMCReserved": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "Another update of the same BMC comes first.",
+      "remedy": "Nothing."
+    },
+    "ResettingBMC": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC restarts.",
+      "remedy": "Nothing."
+    },
+    "RestartingHost": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The machine is turned off and on to apply the change.",
+      "remedy": "Nothing."
+    },
+    "SendingChange": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The change is sent to the BMC.",
+      "remedy": "Nothing."
+    },
+    "SearchingChange": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The response of the BMC was lost. Tasks and versions are read before anything is sent again.",
+      "remedy": "Nothing."
+    },
+    "Installing": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC installs the image.",
+      "remedy": "Nothing."
+    },
+    "Verifying": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC does not report the change yet.",
+      "remedy": "Nothing."
+    },
+    "NextStep": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A step is applied; the next one follows.",
+      "remedy": "Nothing."
+    },
+    "ChangeVerified": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The BMC reports the desired state.",
+      "remedy": "Nothing."
+    },
+    "Drifted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Somebody else changed the target after it was as desired. The operator changes it back.",
+      "remedy": "Find out who changes it, or correct the desired state."
+    },
+    "SpecChanged": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The desired state changed.",
+      "remedy": "Nothing."
+    },
+    "RetryRequested": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A person or a set requested another attempt.",
+      "remedy": "Nothing."
+    },
+    "AutomaticRetry": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The next attempt of spec.retryPolicy begins.",
+      "remedy": "Nothing."
+    },
+    "Deleted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The object is being deleted.",
+      "remedy": "Nothing."
+    },
+    "SettingsValidationFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The attribute registry or the BMC does not accept a value. Nothing was changed.",
+      "remedy": "Correct the settings that the message names.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "SettingsDuplicateKeysFound": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "Two steps have the same name or the same attribute. Nothing was changed.",
+      "remedy": "Give each step its own name, and each attribute one step.",
+      "command": "kubectl get biossettings"
+    },
+    "SettingsRejected": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC rejected the settings. The machine is as before.",
+      "remedy": "Correct the settings, or annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "ImageRefused": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The image is not the expected one, or cannot be used. Nothing was sent.",
+      "remedy": "Correct spec.image.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "ComponentNotFound": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "No updateable component of the machine matches. Nothing was sent.",
+      "remedy": "Correct spec.component; the ServerInventory lists the components.",
+      "command": "kubectl get serverinventories"
+    },
+    "UpdateNotSupported": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC offers no way to install an image.",
+      "remedy": "Update it with the tool of the vendor.",
+      "command": "kubectl get bmcs"
+    },
+    "UpgradeIssueFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC rejected the update. The installed version is as before.",
+      "remedy": "See the message; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "UpgradeTaskFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC began to install the image and failed.",
+      "remedy": "See the message and the log of the BMC; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "TaskOverdue": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC still installs the image after the time limit. The maintenance is kept.",
+      "remedy": "Leave the machine on. Look at the task of the BMC; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "BMCSilent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC does not answer since the change was sent. The maintenance is kept.",
+      "remedy": "Look at the machine. When the BMC answers again, annotate operation=retry.",
+      "command": "kubectl get bmcs"
+    },
+    "VerificationFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC accepted the change, but does not report it within the time limit.",
+      "remedy": "Compare status.plan with the BMC; then annotate operation=retry.",
+      "command": "kubectl get biossettings,biosversions,bmcsettings,bmcversions,firmwareversions"
+    },
+    "RetryOfFailedResourceIssued": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The present attempt was requested by the annotation in the message.",
+      "remedy": "Nothing."
+    },
+    "ImageNotChecked": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The operator could not check the image before the maintenance; the BMC fetches it unchecked.",
+      "remedy": "Serve the image where the operator can fetch it, or set spec.image.delivery to Proxy or Push."
+    },
+    "RebootPowerOff": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The machine was turned off after the installation.",
+      "remedy": "Nothing."
+    },
+    "RebootPowerOn": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The machine was turned on with the new BIOS.",
+      "remedy": "Nothing."
+    },
+    "VersionUpgradeReboot": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The BMC runs the new firmware, or was restarted for it.",
+      "remedy": "Nothing."
+    }
+  },
+  "firmware-version": {
+    "Comparing": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator reads the present values from the BMC.",
+      "remedy": "Nothing."
+    },
+    "AsDesired": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The target is as desired.",
+      "remedy": "Nothing."
+    },
+    "ChangeNeeded": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The target differs from the desired state.",
+      "remedy": "Nothing."
+    },
+    "DryRun": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "spec.dryRun is true: status.plan says what would change, and nothing is changed.",
+      "remedy": "Nothing."
+    },
+    "RolloutWaiting": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The set has not started this object yet.",
+      "remedy": "Nothing; status.rollout of the set says what it waits for. Remove annotation metal.ironcore.dev/rollout-wait to begin at once."
+    },
+    "TargetTaken": {
+      "weight": "needsPerson",
+      "actor": "person",
+      "meaning": "Another object of this kind is for the same server, BMC or component.",
+      "remedy": "Delete one of the two objects.",
+      "command": "kubectl get biossettings,biosversions,bmcsettings,bmcversions,firmwareversions"
+    },
+    "TargetClaimed": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The target gets a reference to this object.",
+      "remedy": "Nothing."
+    },
+    "ServerNotFound": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The Server of the object does not exist.",
+      "remedy": "Create the Server, or delete the object.",
+      "command": "kubectl get servers"
+    },
+    "BMCNotReady": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The BMC does not answer, or its address or credentials are missing.",
+      "remedy": "See the condition Ready of the BMC.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
+    },
+    "NoServer": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "remedy": "Wait for the discovery of the BMC, or correct the reference.",
+      "command": "kubectl get servers"
+    },
+    "VersionUpgradePending": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The settings are for another firmware version than the installed one.",
+      "remedy": "Install the version, or correct spec.version.",
+      "command": "kubectl get biosversions,bmcversions"
+    },
+    "PendingSettingsFound": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "Changes of somebody else wait for a restart of the machine. They are not overwritten.",
+      "remedy": "Restart the machine, withdraw the changes at the BMC, or set spec.pendingSettings to Clear.",
+      "command": "kubectl get servers"
+    },
+    "ImageChecking": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator fetches the image to check it before the maintenance begins.",
+      "remedy": "Nothing. If it stays, the server of the image is slow: see the log of that server."
+    },
+    "OtherUpdateRuns": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "The BMC installs another image, or another object installs the same one first.",
+      "remedy": "Nothing; it is looked at again."
+    },
+    "VariablesMissing": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "A variable refers to an object or key that does not exist.",
+      "remedy": "Create it, or correct spec.variables.",
+      "command": "kubectl get bmcsettings"
+    },
+    "ServerMaintenanceWaitingOnApproval": {
+      "weight": "waiting",
+      "actor": "tenant",
+      "meaning": "The maintenance of the server has not begun.",
+      "remedy": "See the ServerMaintenance; a claimed server needs the approval of its owner.",
+      "command": "kubectl get servermaintenances -A",
+      "pointsTo": "ServerMaintenance"
+    },
+    "ServerMaintenanceApproval": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The maintenance has begun.",
+      "remedy": "Nothing."
+    },
+    "MaintenanceWanted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The operator creates a ServerMaintenance.",
+      "remedy": "Nothing."
+    },
+    "MaintenanceLimitTooLow": {
+      "weight": "needsPerson",
+      "actor": "person",
+      "meaning": "The BMC has more servers than --max-servers-in-maintenance allows, and an update needs all of them in maintenance.",
+      "remedy": "Raise --max-servers-in-maintenance of the operator to the number of servers in the message.",
+      "command": "kubectl get servers"
+    },
+    "BMCReserved": {
+      "weight": "waiting",
+      "actor": "operator",
+      "meaning": "Another update of the same BMC comes first.",
+      "remedy": "Nothing."
+    },
+    "ResettingBMC": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC restarts.",
+      "remedy": "Nothing."
+    },
+    "RestartingHost": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The machine is turned off and on to apply the change.",
+      "remedy": "Nothing."
+    },
+    "SendingChange": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The change is sent to the BMC.",
+      "remedy": "Nothing."
+    },
+    "SearchingChange": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The response of the BMC was lost. Tasks and versions are read before anything is sent again.",
+      "remedy": "Nothing."
+    },
+    "Installing": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC installs the image.",
+      "remedy": "Nothing."
+    },
+    "Verifying": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The BMC does not report the change yet.",
+      "remedy": "Nothing."
+    },
+    "NextStep": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A step is applied; the next one follows.",
+      "remedy": "Nothing."
+    },
+    "ChangeVerified": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The BMC reports the desired state.",
+      "remedy": "Nothing."
+    },
+    "Drifted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Somebody else changed the target after it was as desired. The operator changes it back.",
+      "remedy": "Find out who changes it, or correct the desired state."
+    },
+    "SpecChanged": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The desired state changed.",
+      "remedy": "Nothing."
+    },
+    "RetryRequested": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A person or a set requested another attempt.",
+      "remedy": "Nothing."
+    },
+    "AutomaticRetry": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The next attempt of spec.retryPolicy begins.",
+      "remedy": "Nothing."
+    },
+    "Deleted": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The object is being deleted.",
+      "remedy": "Nothing."
+    },
+    "SettingsValidationFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The attribute registry or the BMC does not accept a value. Nothing was changed.",
+      "remedy": "Correct the settings that the message names.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "SettingsDuplicateKeysFound": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "Two steps have the same name or the same attribute. Nothing was changed.",
+      "remedy": "Give each step its own name, and each attribute one step.",
+      "command": "kubectl get biossettings"
+    },
+    "SettingsRejected": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC rejected the settings. The machine is as before.",
+      "remedy": "Correct the settings, or annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "ImageRefused": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The image is not the expected one, or cannot be used. Nothing was sent.",
+      "remedy": "Correct spec.image.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "ComponentNotFound": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "No updateable component of the machine matches. Nothing was sent.",
+      "remedy": "Correct spec.component; the ServerInventory lists the components.",
+      "command": "kubectl get serverinventories"
+    },
+    "UpdateNotSupported": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC offers no way to install an image.",
+      "remedy": "Update it with the tool of the vendor.",
+      "command": "kubectl get bmcs"
+    },
+    "UpgradeIssueFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC rejected the update. The installed version is as before.",
+      "remedy": "See the message; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "UpgradeTaskFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC began to install the image and failed.",
+      "remedy": "See the message and the log of the BMC; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "TaskOverdue": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC still installs the image after the time limit. The maintenance is kept.",
+      "remedy": "Leave the machine on. Look at the task of the BMC; then annotate operation=retry.",
+      "command": "kubectl get biosversions,bmcversions,firmwareversions"
+    },
+    "BMCSilent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC does not answer since the change was sent. The maintenance is kept.",
+      "remedy": "Look at the machine. When the BMC answers again, annotate operation=retry.",
+      "command": "kubectl get bmcs"
+    },
+    "VerificationFailed": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The BMC accepted the change, but does not report it within the time limit.",
+      "remedy": "Compare status.plan with the BMC; then annotate operation=retry.",
+      "command": "kubectl get biossettings,biosversions,bmcsettings,bmcversions,firmwareversions"
+    },
+    "RetryOfFailedResourceIssued": {
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The present attempt was requested by the annotation in the message.",
+      "remedy": "Nothing."
+    },
+    "ImageNotChecked": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The operator could not check the image before the maintenance; the BMC fetches it unchecked.",
+      "remedy": "Serve the image where the operator can fetch it, or set spec.image.delivery to Proxy or Push."
+    },
+    "RebootPowerOff": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The machine was turned off after the installation.",
+      "remedy": "Nothing."
+    },
+    "RebootPowerOn": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The machine was turned on with the new BIOS.",
+      "remedy": "Nothing."
+    },
+    "VersionUpgradeReboot": {
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "The BMC runs the new firmware, or was restarted for it.",
+      "remedy": "Nothing."
+    }
+  },
+  "serverinventory": {
+    "FirmwareReadScheduled": {
+      "meaning": "Firmware and BIOS attributes are read from the BMC later, for the status of the ServerInventory.",
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "FirmwareReadDue": {
+      "meaning": "Firmware and BIOS attributes are being read from the BMC.",
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator"
+    }
+  },
   "cleanup-admission": {
     "CleanupMayStart": {
       "meaning": "The limits let the server in; the replica that works on it begins.",
@@ -2202,6 +4407,1127 @@ export const reasons = {
       "meaning": "As many servers are being cleaned up, or started for it, as the limits allow.",
       "remedy": "Nothing; the condition Ready of the server tells its place in the queue.",
       "weight": "waiting",
+      "actor": "operator"
+    }
+  },
+  "biossettingsset": {
+    "InvalidSelector": {
+      "meaning": "The selector of the set is faulty. Nothing is created, changed or deleted.",
+      "remedy": "Correct the selector; the message quotes what is wrong.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit biossettingssets {name}"
+    },
+    "TemplateMissing": {
+      "meaning": "The set has no template, so there is nothing to create.",
+      "remedy": "Add the template to the spec.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit biossettingssets {name}"
+    },
+    "SetIgnored": {
+      "meaning": "The annotation operation=ignore-child-and-self pauses the set and its objects.",
+      "remedy": "Remove the annotation to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl annotate biossettingssets {name} metal.ironcore.dev/operation-"
+    },
+    "ChildrenIgnored": {
+      "meaning": "The annotation operation=ignore-child pauses the objects of the set.",
+      "remedy": "Remove the annotation to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl annotate biossettingssets {name} metal.ironcore.dev/operation-"
+    },
+    "IgnoringChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The objects of the set are being paused."
+    },
+    "ResumingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The objects of the set are being continued."
+    },
+    "DeletingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Objects of targets that are not selected any more are being deleted."
+    },
+    "CreatingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "An object is being created for each selected target."
+    },
+    "UpdatingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A change of the template is being copied to the objects."
+    },
+    "HoldingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Objects that are done or failed are being held, so that a correction or retry waits for the rollout."
+    },
+    "RetryingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The failed objects of the set get a retry."
+    },
+    "StartingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The rollout lets the next objects begin."
+    },
+    "WaveStarted": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The first objects of a wave of the rollout begin."
+    },
+    "RolloutInProgress": {
+      "meaning": "The changes of the set are being made.",
+      "remedy": "Nothing; status.rollout has the progress.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "NothingInProgress": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "No object of the set is in progress or waits."
+    },
+    "TargetsTaken": {
+      "meaning": "Selected targets belong to an older set of this kind, or to an object that no set created.",
+      "remedy": "Narrow one of the selectors, or delete the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get biossettings --show-labels"
+    },
+    "SetContested": {
+      "meaning": "Another object concerns targets of the set. The oldest set has them; an object without a set stays.",
+      "remedy": "Narrow one of the selectors, or delete the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get biossettingssets"
+    },
+    "NotContested": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "No other object concerns the targets of the set."
+    },
+    "NameTaken": {
+      "meaning": "An object with the name that the set needs exists, and the set did not create it. It is not changed.",
+      "remedy": "Delete or rename the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get biossettings"
+    },
+    "RolloutPaused": {
+      "meaning": "spec.rollout.paused is true: nothing more starts. What is in progress is completed.",
+      "remedy": "Set it to false to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl edit biossettingssets {name}"
+    },
+    "RolloutStopped": {
+      "meaning": "As many objects failed as spec.rollout.maxFailures allows: nothing more starts.",
+      "remedy": "Correct the cause, then annotate the set with operation=retry-child, or raise maxFailures.",
+      "weight": "failed",
+      "actor": "person",
+      "command": "kubectl annotate biossettingssets {name} metal.ironcore.dev/operation=retry-child"
+    },
+    "MaxUnavailableZero": {
+      "meaning": "spec.rollout.maxUnavailable is 0: nothing starts.",
+      "remedy": "Raise it to start.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl edit biossettingssets {name}"
+    },
+    "BMCTooLarge": {
+      "meaning": "The next BMC has more servers than spec.rollout.maxUnavailable allows.",
+      "remedy": "Raise maxUnavailable to the number of its servers.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit biossettingssets {name}"
+    },
+    "CanaryInProgress": {
+      "meaning": "The first targets are done one by one; the others wait for them (spec.rollout.canary).",
+      "remedy": "Nothing; if it lasts, see the object that the message names.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "MaxUnavailableReached": {
+      "meaning": "As many servers as spec.rollout.maxUnavailable allows are in maintenance or about to be.",
+      "remedy": "Nothing; if it lasts, see status.rollout.running, for example for approvals that are missing.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "TopologyInProgress": {
+      "meaning": "Targets with an earlier value of the label spec.rollout.topologyKey are not done yet.",
+      "remedy": "Nothing; status.rollout.running names them.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "NotCompared": {
+      "meaning": "Targets could not be compared with what is desired; they do not start, and do not hold up others.",
+      "remedy": "See the condition Ready of their objects, which has the cause.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "ChildrenFailed": {
+      "meaning": "Objects of the set failed, and nothing else is left to do.",
+      "remedy": "Correct the cause, then annotate the set with operation=retry-child.",
+      "weight": "failed",
+      "actor": "person",
+      "command": "kubectl annotate biossettingssets {name} metal.ironcore.dev/operation=retry-child"
+    },
+    "ChildrenAtWork": {
+      "meaning": "The set is being deleted, and waits for objects that change a machine.",
+      "remedy": "Nothing; if it lasts, see the objects that the message names.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "NothingSelected": {
+      "meaning": "The selector matches nothing at present.",
+      "remedy": "Compare the selector with the labels of the servers or BMCs.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get servers,bmcs --show-labels"
+    },
+    "DryRun": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "spec.dryRun is true: the targets are only compared; status.plan has the result."
+    },
+    "SetComplete": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "All selected targets are as desired."
+    },
+    "AllComply": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "All selected targets are as desired."
+    },
+    "Deviating": {
+      "meaning": "Selected targets are not as desired; the message names the first.",
+      "remedy": "Nothing while the rollout is in progress; else see the objects of these targets.",
+      "weight": "waiting",
+      "actor": "operator"
+    }
+  },
+  "biosversionset": {
+    "InvalidSelector": {
+      "meaning": "The selector of the set is faulty. Nothing is created, changed or deleted.",
+      "remedy": "Correct the selector; the message quotes what is wrong.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit biosversionsets {name}"
+    },
+    "TemplateMissing": {
+      "meaning": "The set has no template, so there is nothing to create.",
+      "remedy": "Add the template to the spec.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit biosversionsets {name}"
+    },
+    "SetIgnored": {
+      "meaning": "The annotation operation=ignore-child-and-self pauses the set and its objects.",
+      "remedy": "Remove the annotation to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl annotate biosversionsets {name} metal.ironcore.dev/operation-"
+    },
+    "ChildrenIgnored": {
+      "meaning": "The annotation operation=ignore-child pauses the objects of the set.",
+      "remedy": "Remove the annotation to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl annotate biosversionsets {name} metal.ironcore.dev/operation-"
+    },
+    "IgnoringChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The objects of the set are being paused."
+    },
+    "ResumingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The objects of the set are being continued."
+    },
+    "DeletingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Objects of targets that are not selected any more are being deleted."
+    },
+    "CreatingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "An object is being created for each selected target."
+    },
+    "UpdatingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A change of the template is being copied to the objects."
+    },
+    "HoldingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Objects that are done or failed are being held, so that a correction or retry waits for the rollout."
+    },
+    "RetryingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The failed objects of the set get a retry."
+    },
+    "StartingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The rollout lets the next objects begin."
+    },
+    "WaveStarted": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The first objects of a wave of the rollout begin."
+    },
+    "RolloutInProgress": {
+      "meaning": "The changes of the set are being made.",
+      "remedy": "Nothing; status.rollout has the progress.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "NothingInProgress": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "No object of the set is in progress or waits."
+    },
+    "TargetsTaken": {
+      "meaning": "Selected targets belong to an older set of this kind, or to an object that no set created.",
+      "remedy": "Narrow one of the selectors, or delete the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get biosversions --show-labels"
+    },
+    "SetContested": {
+      "meaning": "Another object concerns targets of the set. The oldest set has them; an object without a set stays.",
+      "remedy": "Narrow one of the selectors, or delete the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get biosversionsets"
+    },
+    "NotContested": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "No other object concerns the targets of the set."
+    },
+    "NameTaken": {
+      "meaning": "An object with the name that the set needs exists, and the set did not create it. It is not changed.",
+      "remedy": "Delete or rename the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get biosversions"
+    },
+    "RolloutPaused": {
+      "meaning": "spec.rollout.paused is true: nothing more starts. What is in progress is completed.",
+      "remedy": "Set it to false to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl edit biosversionsets {name}"
+    },
+    "RolloutStopped": {
+      "meaning": "As many objects failed as spec.rollout.maxFailures allows: nothing more starts.",
+      "remedy": "Correct the cause, then annotate the set with operation=retry-child, or raise maxFailures.",
+      "weight": "failed",
+      "actor": "person",
+      "command": "kubectl annotate biosversionsets {name} metal.ironcore.dev/operation=retry-child"
+    },
+    "MaxUnavailableZero": {
+      "meaning": "spec.rollout.maxUnavailable is 0: nothing starts.",
+      "remedy": "Raise it to start.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl edit biosversionsets {name}"
+    },
+    "BMCTooLarge": {
+      "meaning": "The next BMC has more servers than spec.rollout.maxUnavailable allows.",
+      "remedy": "Raise maxUnavailable to the number of its servers.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit biosversionsets {name}"
+    },
+    "CanaryInProgress": {
+      "meaning": "The first targets are done one by one; the others wait for them (spec.rollout.canary).",
+      "remedy": "Nothing; if it lasts, see the object that the message names.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "MaxUnavailableReached": {
+      "meaning": "As many servers as spec.rollout.maxUnavailable allows are in maintenance or about to be.",
+      "remedy": "Nothing; if it lasts, see status.rollout.running, for example for approvals that are missing.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "TopologyInProgress": {
+      "meaning": "Targets with an earlier value of the label spec.rollout.topologyKey are not done yet.",
+      "remedy": "Nothing; status.rollout.running names them.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "NotCompared": {
+      "meaning": "Targets could not be compared with what is desired; they do not start, and do not hold up others.",
+      "remedy": "See the condition Ready of their objects, which has the cause.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "ChildrenFailed": {
+      "meaning": "Objects of the set failed, and nothing else is left to do.",
+      "remedy": "Correct the cause, then annotate the set with operation=retry-child.",
+      "weight": "failed",
+      "actor": "person",
+      "command": "kubectl annotate biosversionsets {name} metal.ironcore.dev/operation=retry-child"
+    },
+    "ChildrenAtWork": {
+      "meaning": "The set is being deleted, and waits for objects that change a machine.",
+      "remedy": "Nothing; if it lasts, see the objects that the message names.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "NothingSelected": {
+      "meaning": "The selector matches nothing at present.",
+      "remedy": "Compare the selector with the labels of the servers or BMCs.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get servers,bmcs --show-labels"
+    },
+    "DryRun": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "spec.dryRun is true: the targets are only compared; status.plan has the result."
+    },
+    "SetComplete": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "All selected targets are as desired."
+    },
+    "AllComply": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "All selected targets are as desired."
+    },
+    "Deviating": {
+      "meaning": "Selected targets are not as desired; the message names the first.",
+      "remedy": "Nothing while the rollout is in progress; else see the objects of these targets.",
+      "weight": "waiting",
+      "actor": "operator"
+    }
+  },
+  "bmcsettingsset": {
+    "InvalidSelector": {
+      "meaning": "The selector of the set is faulty. Nothing is created, changed or deleted.",
+      "remedy": "Correct the selector; the message quotes what is wrong.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit bmcsettingssets {name}"
+    },
+    "TemplateMissing": {
+      "meaning": "The set has no template, so there is nothing to create.",
+      "remedy": "Add the template to the spec.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit bmcsettingssets {name}"
+    },
+    "SetIgnored": {
+      "meaning": "The annotation operation=ignore-child-and-self pauses the set and its objects.",
+      "remedy": "Remove the annotation to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl annotate bmcsettingssets {name} metal.ironcore.dev/operation-"
+    },
+    "ChildrenIgnored": {
+      "meaning": "The annotation operation=ignore-child pauses the objects of the set.",
+      "remedy": "Remove the annotation to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl annotate bmcsettingssets {name} metal.ironcore.dev/operation-"
+    },
+    "IgnoringChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The objects of the set are being paused."
+    },
+    "ResumingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The objects of the set are being continued."
+    },
+    "DeletingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Objects of targets that are not selected any more are being deleted."
+    },
+    "CreatingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "An object is being created for each selected target."
+    },
+    "UpdatingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A change of the template is being copied to the objects."
+    },
+    "HoldingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Objects that are done or failed are being held, so that a correction or retry waits for the rollout."
+    },
+    "RetryingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The failed objects of the set get a retry."
+    },
+    "StartingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The rollout lets the next objects begin."
+    },
+    "WaveStarted": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The first objects of a wave of the rollout begin."
+    },
+    "RolloutInProgress": {
+      "meaning": "The changes of the set are being made.",
+      "remedy": "Nothing; status.rollout has the progress.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "NothingInProgress": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "No object of the set is in progress or waits."
+    },
+    "TargetsTaken": {
+      "meaning": "Selected targets belong to an older set of this kind, or to an object that no set created.",
+      "remedy": "Narrow one of the selectors, or delete the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get bmcsettings --show-labels"
+    },
+    "SetContested": {
+      "meaning": "Another object concerns targets of the set. The oldest set has them; an object without a set stays.",
+      "remedy": "Narrow one of the selectors, or delete the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get bmcsettingssets"
+    },
+    "NotContested": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "No other object concerns the targets of the set."
+    },
+    "NameTaken": {
+      "meaning": "An object with the name that the set needs exists, and the set did not create it. It is not changed.",
+      "remedy": "Delete or rename the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get bmcsettings"
+    },
+    "RolloutPaused": {
+      "meaning": "spec.rollout.paused is true: nothing more starts. What is in progress is completed.",
+      "remedy": "Set it to false to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl edit bmcsettingssets {name}"
+    },
+    "RolloutStopped": {
+      "meaning": "As many objects failed as spec.rollout.maxFailures allows: nothing more starts.",
+      "remedy": "Correct the cause, then annotate the set with operation=retry-child, or raise maxFailures.",
+      "weight": "failed",
+      "actor": "person",
+      "command": "kubectl annotate bmcsettingssets {name} metal.ironcore.dev/operation=retry-child"
+    },
+    "MaxUnavailableZero": {
+      "meaning": "spec.rollout.maxUnavailable is 0: nothing starts.",
+      "remedy": "Raise it to start.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl edit bmcsettingssets {name}"
+    },
+    "BMCTooLarge": {
+      "meaning": "The next BMC has more servers than spec.rollout.maxUnavailable allows.",
+      "remedy": "Raise maxUnavailable to the number of its servers.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit bmcsettingssets {name}"
+    },
+    "CanaryInProgress": {
+      "meaning": "The first targets are done one by one; the others wait for them (spec.rollout.canary).",
+      "remedy": "Nothing; if it lasts, see the object that the message names.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "MaxUnavailableReached": {
+      "meaning": "As many servers as spec.rollout.maxUnavailable allows are in maintenance or about to be.",
+      "remedy": "Nothing; if it lasts, see status.rollout.running, for example for approvals that are missing.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "TopologyInProgress": {
+      "meaning": "Targets with an earlier value of the label spec.rollout.topologyKey are not done yet.",
+      "remedy": "Nothing; status.rollout.running names them.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "NotCompared": {
+      "meaning": "Targets could not be compared with what is desired; they do not start, and do not hold up others.",
+      "remedy": "See the condition Ready of their objects, which has the cause.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "ChildrenFailed": {
+      "meaning": "Objects of the set failed, and nothing else is left to do.",
+      "remedy": "Correct the cause, then annotate the set with operation=retry-child.",
+      "weight": "failed",
+      "actor": "person",
+      "command": "kubectl annotate bmcsettingssets {name} metal.ironcore.dev/operation=retry-child"
+    },
+    "ChildrenAtWork": {
+      "meaning": "The set is being deleted, and waits for objects that change a machine.",
+      "remedy": "Nothing; if it lasts, see the objects that the message names.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "NothingSelected": {
+      "meaning": "The selector matches nothing at present.",
+      "remedy": "Compare the selector with the labels of the servers or BMCs.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get servers,bmcs --show-labels"
+    },
+    "DryRun": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "spec.dryRun is true: the targets are only compared; status.plan has the result."
+    },
+    "SetComplete": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "All selected targets are as desired."
+    },
+    "AllComply": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "All selected targets are as desired."
+    },
+    "Deviating": {
+      "meaning": "Selected targets are not as desired; the message names the first.",
+      "remedy": "Nothing while the rollout is in progress; else see the objects of these targets.",
+      "weight": "waiting",
+      "actor": "operator"
+    }
+  },
+  "bmcversionset": {
+    "InvalidSelector": {
+      "meaning": "The selector of the set is faulty. Nothing is created, changed or deleted.",
+      "remedy": "Correct the selector; the message quotes what is wrong.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit bmcversionsets {name}"
+    },
+    "TemplateMissing": {
+      "meaning": "The set has no template, so there is nothing to create.",
+      "remedy": "Add the template to the spec.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit bmcversionsets {name}"
+    },
+    "SetIgnored": {
+      "meaning": "The annotation operation=ignore-child-and-self pauses the set and its objects.",
+      "remedy": "Remove the annotation to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl annotate bmcversionsets {name} metal.ironcore.dev/operation-"
+    },
+    "ChildrenIgnored": {
+      "meaning": "The annotation operation=ignore-child pauses the objects of the set.",
+      "remedy": "Remove the annotation to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl annotate bmcversionsets {name} metal.ironcore.dev/operation-"
+    },
+    "IgnoringChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The objects of the set are being paused."
+    },
+    "ResumingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The objects of the set are being continued."
+    },
+    "DeletingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Objects of targets that are not selected any more are being deleted."
+    },
+    "CreatingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "An object is being created for each selected target."
+    },
+    "UpdatingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A change of the template is being copied to the objects."
+    },
+    "HoldingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Objects that are done or failed are being held, so that a correction or retry waits for the rollout."
+    },
+    "RetryingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The failed objects of the set get a retry."
+    },
+    "StartingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The rollout lets the next objects begin."
+    },
+    "WaveStarted": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The first objects of a wave of the rollout begin."
+    },
+    "RolloutInProgress": {
+      "meaning": "The changes of the set are being made.",
+      "remedy": "Nothing; status.rollout has the progress.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "NothingInProgress": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "No object of the set is in progress or waits."
+    },
+    "TargetsTaken": {
+      "meaning": "Selected targets belong to an older set of this kind, or to an object that no set created.",
+      "remedy": "Narrow one of the selectors, or delete the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get bmcversions --show-labels"
+    },
+    "SetContested": {
+      "meaning": "Another object concerns targets of the set. The oldest set has them; an object without a set stays.",
+      "remedy": "Narrow one of the selectors, or delete the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get bmcversionsets"
+    },
+    "NotContested": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "No other object concerns the targets of the set."
+    },
+    "NameTaken": {
+      "meaning": "An object with the name that the set needs exists, and the set did not create it. It is not changed.",
+      "remedy": "Delete or rename the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get bmcversions"
+    },
+    "RolloutPaused": {
+      "meaning": "spec.rollout.paused is true: nothing more starts. What is in progress is completed.",
+      "remedy": "Set it to false to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl edit bmcversionsets {name}"
+    },
+    "RolloutStopped": {
+      "meaning": "As many objects failed as spec.rollout.maxFailures allows: nothing more starts.",
+      "remedy": "Correct the cause, then annotate the set with operation=retry-child, or raise maxFailures.",
+      "weight": "failed",
+      "actor": "person",
+      "command": "kubectl annotate bmcversionsets {name} metal.ironcore.dev/operation=retry-child"
+    },
+    "MaxUnavailableZero": {
+      "meaning": "spec.rollout.maxUnavailable is 0: nothing starts.",
+      "remedy": "Raise it to start.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl edit bmcversionsets {name}"
+    },
+    "BMCTooLarge": {
+      "meaning": "The next BMC has more servers than spec.rollout.maxUnavailable allows.",
+      "remedy": "Raise maxUnavailable to the number of its servers.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit bmcversionsets {name}"
+    },
+    "CanaryInProgress": {
+      "meaning": "The first targets are done one by one; the others wait for them (spec.rollout.canary).",
+      "remedy": "Nothing; if it lasts, see the object that the message names.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "MaxUnavailableReached": {
+      "meaning": "As many servers as spec.rollout.maxUnavailable allows are in maintenance or about to be.",
+      "remedy": "Nothing; if it lasts, see status.rollout.running, for example for approvals that are missing.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "TopologyInProgress": {
+      "meaning": "Targets with an earlier value of the label spec.rollout.topologyKey are not done yet.",
+      "remedy": "Nothing; status.rollout.running names them.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "NotCompared": {
+      "meaning": "Targets could not be compared with what is desired; they do not start, and do not hold up others.",
+      "remedy": "See the condition Ready of their objects, which has the cause.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "ChildrenFailed": {
+      "meaning": "Objects of the set failed, and nothing else is left to do.",
+      "remedy": "Correct the cause, then annotate the set with operation=retry-child.",
+      "weight": "failed",
+      "actor": "person",
+      "command": "kubectl annotate bmcversionsets {name} metal.ironcore.dev/operation=retry-child"
+    },
+    "ChildrenAtWork": {
+      "meaning": "The set is being deleted, and waits for objects that change a machine.",
+      "remedy": "Nothing; if it lasts, see the objects that the message names.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "NothingSelected": {
+      "meaning": "The selector matches nothing at present.",
+      "remedy": "Compare the selector with the labels of the servers or BMCs.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get servers,bmcs --show-labels"
+    },
+    "DryRun": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "spec.dryRun is true: the targets are only compared; status.plan has the result."
+    },
+    "SetComplete": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "All selected targets are as desired."
+    },
+    "AllComply": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "All selected targets are as desired."
+    },
+    "Deviating": {
+      "meaning": "Selected targets are not as desired; the message names the first.",
+      "remedy": "Nothing while the rollout is in progress; else see the objects of these targets.",
+      "weight": "waiting",
+      "actor": "operator"
+    }
+  },
+  "firmwareversionset": {
+    "InvalidSelector": {
+      "meaning": "The selector of the set is faulty. Nothing is created, changed or deleted.",
+      "remedy": "Correct the selector; the message quotes what is wrong.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit firmwareversionsets {name}"
+    },
+    "TemplateMissing": {
+      "meaning": "The set has no template, so there is nothing to create.",
+      "remedy": "Add the template to the spec.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit firmwareversionsets {name}"
+    },
+    "SetIgnored": {
+      "meaning": "The annotation operation=ignore-child-and-self pauses the set and its objects.",
+      "remedy": "Remove the annotation to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl annotate firmwareversionsets {name} metal.ironcore.dev/operation-"
+    },
+    "ChildrenIgnored": {
+      "meaning": "The annotation operation=ignore-child pauses the objects of the set.",
+      "remedy": "Remove the annotation to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl annotate firmwareversionsets {name} metal.ironcore.dev/operation-"
+    },
+    "IgnoringChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The objects of the set are being paused."
+    },
+    "ResumingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The objects of the set are being continued."
+    },
+    "DeletingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Objects of targets that are not selected any more are being deleted."
+    },
+    "CreatingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "An object is being created for each selected target."
+    },
+    "UpdatingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "A change of the template is being copied to the objects."
+    },
+    "HoldingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "Objects that are done or failed are being held, so that a correction or retry waits for the rollout."
+    },
+    "RetryingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The failed objects of the set get a retry."
+    },
+    "StartingChildren": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The rollout lets the next objects begin."
+    },
+    "WaveStarted": {
+      "remedy": "Nothing.",
+      "weight": "working",
+      "actor": "operator",
+      "meaning": "The first objects of a wave of the rollout begin."
+    },
+    "RolloutInProgress": {
+      "meaning": "The changes of the set are being made.",
+      "remedy": "Nothing; status.rollout has the progress.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "NothingInProgress": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "No object of the set is in progress or waits."
+    },
+    "TargetsTaken": {
+      "meaning": "Selected targets belong to an older set of this kind, or to an object that no set created.",
+      "remedy": "Narrow one of the selectors, or delete the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get firmwareversions --show-labels"
+    },
+    "SetContested": {
+      "meaning": "Another object concerns targets of the set. The oldest set has them; an object without a set stays.",
+      "remedy": "Narrow one of the selectors, or delete the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get firmwareversionsets"
+    },
+    "NotContested": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "No other object concerns the targets of the set."
+    },
+    "NameTaken": {
+      "meaning": "An object with the name that the set needs exists, and the set did not create it. It is not changed.",
+      "remedy": "Delete or rename the object that the message names.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get firmwareversions"
+    },
+    "RolloutPaused": {
+      "meaning": "spec.rollout.paused is true: nothing more starts. What is in progress is completed.",
+      "remedy": "Set it to false to continue.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl edit firmwareversionsets {name}"
+    },
+    "RolloutStopped": {
+      "meaning": "As many objects failed as spec.rollout.maxFailures allows: nothing more starts.",
+      "remedy": "Correct the cause, then annotate the set with operation=retry-child, or raise maxFailures.",
+      "weight": "failed",
+      "actor": "person",
+      "command": "kubectl annotate firmwareversionsets {name} metal.ironcore.dev/operation=retry-child"
+    },
+    "MaxUnavailableZero": {
+      "meaning": "spec.rollout.maxUnavailable is 0: nothing starts.",
+      "remedy": "Raise it to start.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl edit firmwareversionsets {name}"
+    },
+    "BMCTooLarge": {
+      "meaning": "The next BMC has more servers than spec.rollout.maxUnavailable allows.",
+      "remedy": "Raise maxUnavailable to the number of its servers.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit firmwareversionsets {name}"
+    },
+    "CanaryInProgress": {
+      "meaning": "The first targets are done one by one; the others wait for them (spec.rollout.canary).",
+      "remedy": "Nothing; if it lasts, see the object that the message names.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "MaxUnavailableReached": {
+      "meaning": "As many servers as spec.rollout.maxUnavailable allows are in maintenance or about to be.",
+      "remedy": "Nothing; if it lasts, see status.rollout.running, for example for approvals that are missing.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "TopologyInProgress": {
+      "meaning": "Targets with an earlier value of the label spec.rollout.topologyKey are not done yet.",
+      "remedy": "Nothing; status.rollout.running names them.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "NotCompared": {
+      "meaning": "Targets could not be compared with what is desired; they do not start, and do not hold up others.",
+      "remedy": "See the condition Ready of their objects, which has the cause.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "ChildrenFailed": {
+      "meaning": "Objects of the set failed, and nothing else is left to do.",
+      "remedy": "Correct the cause, then annotate the set with operation=retry-child.",
+      "weight": "failed",
+      "actor": "person",
+      "command": "kubectl annotate firmwareversionsets {name} metal.ironcore.dev/operation=retry-child"
+    },
+    "ChildrenAtWork": {
+      "meaning": "The set is being deleted, and waits for objects that change a machine.",
+      "remedy": "Nothing; if it lasts, see the objects that the message names.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "NothingSelected": {
+      "meaning": "The selector matches nothing at present.",
+      "remedy": "Compare the selector with the labels of the servers or BMCs.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl get servers,bmcs --show-labels"
+    },
+    "DryRun": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "spec.dryRun is true: the targets are only compared; status.plan has the result."
+    },
+    "SetComplete": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "All selected targets are as desired."
+    },
+    "AllComply": {
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator",
+      "meaning": "All selected targets are as desired."
+    },
+    "Deviating": {
+      "meaning": "Selected targets are not as desired; the message names the first.",
+      "remedy": "Nothing while the rollout is in progress; else see the objects of these targets.",
+      "weight": "waiting",
+      "actor": "operator"
+    }
+  },
+  "servercompliance": {
+    "SetsComply": {
+      "meaning": "Settings and firmware of the server and its BMC are as all sets that select them want.",
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "SetsDeviate": {
+      "meaning": "Settings or firmware differ from what a set wants; the message names the set.",
+      "remedy": "Nothing while the rollout of the set is in progress; else see the condition Ready of the set.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "SetsNotCompared": {
+      "meaning": "Settings or firmware were not compared with what a set wants yet; the message names the set.",
+      "remedy": "Nothing; if it lasts, see the condition Ready of the object of that set.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "NoSetConcerned": {
+      "meaning": "No set selects the server any more: the condition is removed.",
+      "remedy": "Nothing.",
+      "weight": "ok",
       "actor": "operator"
     }
   },
@@ -2317,9 +5643,22 @@ export const reasonKinds = {
   "server": "Server",
   "serverclaim": "ServerClaim",
   "serverbootconfiguration": "ServerBootConfiguration",
+  "servermaintenance": "ServerMaintenance",
   "serverreadinessrule": "ServerReadinessRule",
   "serverreadinessruleserver": "Server",
+  "bios-settings": "BIOSSettings",
+  "bios-version": "BIOSVersion",
+  "bmc-settings": "BMCSettings",
+  "bmc-version": "BMCVersion",
+  "firmware-version": "FirmwareVersion",
+  "serverinventory": "ServerInventory",
   "cleanup-admission": "Server",
+  "biossettingsset": "BIOSSettingsSet",
+  "biosversionset": "BIOSVersionSet",
+  "bmcsettingsset": "BMCSettingsSet",
+  "bmcversionset": "BMCVersionSet",
+  "firmwareversionset": "FirmwareVersionSet",
+  "servercompliance": "Server",
   "boot service": "ServerBootConfiguration"
 } as const;
 
@@ -2367,13 +5706,18 @@ export const errorCodes = {
   },
   "OrderInvalid": {
     "retry": "blocked",
-    "meaning": "The erasure order cannot be parsed; nothing was erased.",
+    "meaning": "The order to erase disks or to deploy an image cannot be parsed; nothing was written.",
     "remedy": "Use a discovery image and an operator of the same release."
   },
   "ErasureRefused": {
     "retry": "blocked",
     "meaning": "The registry rejects an erasure report; the machine stops erasing.",
     "remedy": "Nothing; the next attempt has a new order and a new token."
+  },
+  "DeploymentRefused": {
+    "retry": "blocked",
+    "meaning": "The registry rejects a report of a deployment; the machine stops writing to its disk.",
+    "remedy": "Nothing; the claim is gone, or a later deployment has a new order and a new token."
   },
   "DiskFailed": {
     "retry": "blocked",
@@ -2489,6 +5833,46 @@ export const errorCodes = {
     "retry": "later",
     "meaning": "The server that holds kernel or initrd does not answer.",
     "remedy": "Check that server and the way to it; it is asked again with growing pauses."
+  },
+  "DiskImageUnavailable": {
+    "retry": "later",
+    "meaning": "The disk image of a claim, or its checksum file, cannot be fetched. The message is the same for every cause, so that nobody can search the network with it.",
+    "remedy": "Check spec.diskImage.url and checksum. The log of the boot service has the cause: no answer, a status, a redirect to another origin, or an address that --refused-image-networks refuses."
+  },
+  "DiskImageChecksumInvalid": {
+    "retry": "later",
+    "meaning": "The checksum of the disk image is no md5, sha256 or sha512 in hex, or its checksum file has none for it.",
+    "remedy": "Correct spec.diskImage.checksum and checksumType."
+  },
+  "DiskImageChecksumWrong": {
+    "retry": "later",
+    "meaning": "The disk image at the URL does not have the checksum of the claim. Nothing of it is written to a disk.",
+    "remedy": "Correct spec.diskImage.checksum, or put the right file at the URL."
+  },
+  "DiskImageUnreadable": {
+    "retry": "blocked",
+    "meaning": "The disk image has another format than `format`, is damaged, or is a qcow2 image that names other files or is encrypted.",
+    "remedy": "Convert it with qemu-img convert to qcow2 or raw; compress raw images with gzip or zstd."
+  },
+  "DiskImageTooLarge": {
+    "retry": "blocked",
+    "meaning": "The disk of the image is larger than the boot service converts.",
+    "remedy": "Make an image with a smaller disk; the operating system can grow its file system at the first boot."
+  },
+  "ConfigDriveMissing": {
+    "retry": "later",
+    "meaning": "A Secret for the config drive of a disk image, or its key, does not exist.",
+    "remedy": "Create the Secret in the namespace of the claim, with the key that the message names."
+  },
+  "ConfigDriveForbidden": {
+    "retry": "later",
+    "meaning": "The boot service may not read a Secret for the config drive.",
+    "remedy": "Bind the ClusterRole metal-operator-ignition-reader to the account of the boot service, in that namespace or in the cluster."
+  },
+  "ConfigDriveInvalid": {
+    "retry": "later",
+    "meaning": "Metadata or network data for the config drive is no JSON or YAML with an object.",
+    "remedy": "Correct the Secret that the message names."
   },
   "IgnitionMissing": {
     "retry": "later",
@@ -2628,7 +6012,12 @@ export const errorCodes = {
   "TlsUntrusted": {
     "retry": "blocked",
     "meaning": "The certificate of the BMC is not trusted. Nothing was sent to it.",
-    "remedy": "Give the certificate authority with --bmc-ca-file or protocol.tls.caBundle, or compare the fingerprint in the message with the BMC and pin it with protocol.tls.fingerprint."
+    "remedy": "Give the certificate authority with --bmc-ca-file or protocol.tls.caBundle, or compare the fingerprint in the message with the BMC and pin it with protocol.tls.fingerprint, or let the operator pin the first certificate of each BMC with --bmc-tls=pin."
+  },
+  "CertificateChanged": {
+    "retry": "blocked",
+    "meaning": "The BMC shows another certificate than the one that was recorded at the first connection (--bmc-tls=pin). Nothing was sent to it.",
+    "remedy": "Find out whether the BMC has a new certificate or another device has its address. Then remove the annotation metal.ironcore.dev/trusted-certificate of the object with this error: the certificate that is shown next is recorded."
   },
   "TimedOut": {
     "retry": "later",
@@ -2704,6 +6093,13 @@ export const rejectionReasons = {
     "weight": "waiting",
     "actor": "person",
     "command": "kubectl patch server {name} --type=merge -p '{\"spec\":{\"unclaimable\":false}}'"
+  },
+  "Decommissioning": {
+    "meaning": "The server leaves the fleet, or has left it.",
+    "remedy": "Add servers, or annotate it with metal.ironcore.dev/operation=recommission.",
+    "weight": "waiting",
+    "actor": "person",
+    "command": "kubectl annotate server {name} metal.ironcore.dev/operation=recommission"
   },
   "DuplicateSystemUUID": {
     "meaning": "Another Server has the same system UUID and is acted on instead: there is only one machine.",

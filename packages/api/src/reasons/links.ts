@@ -3,6 +3,7 @@ import type { BMC } from '../v1alpha1/bmc.ts';
 import type { BMCUser } from '../v1alpha1/bmc-user.ts';
 import type { Server } from '../v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '../v1alpha1/server-boot-configuration.ts';
+import type { ServerMaintenance } from '../v1alpha1/server-maintenance.ts';
 import type { ServerClaim } from '../v1alpha1/server-claim.ts';
 
 export interface ObjectName extends ObjectRef {
@@ -33,6 +34,10 @@ const serverLinks = ({ spec }: Server): Links => ({
 const linksByKind: Readonly<Record<string, (object: never) => Links>> = {
   ServerClaim: claimLinks,
   Server: serverLinks,
+  ServerMaintenance: ({ metadata, spec }: ServerMaintenance) => ({
+    Server: [to('Server', spec.serverRef)],
+    ServerBootConfiguration: [to('ServerBootConfiguration', metadata)],
+  }),
   ServerBootConfiguration: ({ spec }: ServerBootConfiguration) => ({ Server: [to('Server', spec.serverRef)] }),
   BMC: ({ spec }: BMC) => ({ Endpoint: [to('Endpoint', spec.endpointRef)] }),
   BMCUser: ({ spec }: BMCUser) => ({ BMC: [to('BMC', spec.bmcRef)] }),

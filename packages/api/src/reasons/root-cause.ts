@@ -98,7 +98,7 @@ function findIn(object: KubeObject, { kind }: ObjectName, isStart: boolean): Fou
     const message = `annotation ${operationAnnotation}=${annotations?.[operationAnnotation]}`;
     return { entry: impliedReasons.Ignored, reason: 'Ignored', message, since: undefined };
   }
-  if (kind === 'ServerMaintenance') {
+  if (kind === 'ServerMaintenance' && isInMaintenance(object)) {
     const message = annotations?.[maintenanceColumnReasonAnnotation] ?? '';
     return { entry: impliedReasons.InMaintenance, reason: 'InMaintenance', message, since: creationTimestamp };
   }
@@ -108,6 +108,10 @@ function findIn(object: KubeObject, { kind }: ObjectName, isStart: boolean): Fou
   const urgent = found.filter(({ entry, condition = '' }) => isUrgent(entry) && (isStart || !asides.has(condition)));
   return urgent.toSorted(byUrgency)[0] ?? ready;
 }
+
+/** It has its server: the wait of others is its own doing. */
+const isInMaintenance = (object: KubeObject): boolean =>
+  conditionsOf(object).every(({ type, status }) => type !== 'Ready' || status === 'True');
 
 const isUrgent = ({ weight }: ReasonEntry): boolean => weight === 'needsPerson' || weight === 'failed';
 

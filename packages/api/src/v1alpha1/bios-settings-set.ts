@@ -1,8 +1,9 @@
 import { defineKind } from '@metal/kube/kinds/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
-import { age, defaulted, group, labelSelector, version } from '../common/fields.ts';
-import { biosTemplate, setColumns, setStatus } from './day-two-fields.ts';
+import { age, defaulted, group, labelSelector, readyColumns, version } from '../common/fields.ts';
+import { biosTemplate, dryRun } from './day-two-fields.ts';
+import { rollout, setColumns, setStatus } from './set-fields.ts';
 
 /** BIOS settings of many servers. */
 export const BIOSSettingsSet = defineKind({
@@ -22,6 +23,7 @@ export const BIOSSettingsSet = defineKind({
       'string',
     ),
     ...age,
+    ...readyColumns,
   },
   fields: {
     spec: defaulted(
@@ -29,6 +31,8 @@ export const BIOSSettingsSet = defineKind({
         .object({
           serverSelector: labelSelector().describe('Selector of the servers.'),
           biosSettingsTemplate: z.object(biosTemplate()).optional().describe('Template of the settings objects.'),
+          rollout: rollout(),
+          dryRun: dryRun(),
         })
         .describe('Desired state.'),
       { serverSelector: {} },

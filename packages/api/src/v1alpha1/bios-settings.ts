@@ -2,8 +2,19 @@ import { immutable } from '@metal/kube/kinds/cel.ts';
 import { defineKind } from '@metal/kube/kinds/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
-import { age, defaulted, group, int32, localRef, plainConditions, time, version } from '../common/fields.ts';
-import { biosTemplate, flowStatus, maintenanceRef, workStatus } from './day-two-fields.ts';
+import {
+  age,
+  defaulted,
+  group,
+  int32,
+  localRef,
+  plainConditions,
+  readyColumns,
+  time,
+  version,
+} from '../common/fields.ts';
+import { biosTemplate, maintenanceRef } from './day-two-fields.ts';
+import { flowStatus, workStatus } from './update-status.ts';
 
 const spec = z.object({
   ...biosTemplate(),
@@ -35,6 +46,7 @@ export const BIOSSettings = defineKind({
     State: '.status.state',
     AppliedOn: { path: '.status.lastAppliedTime', type: 'date' },
     ...age,
+    ...readyColumns,
   },
   fields: {
     spec: defaulted(spec.describe('Desired state.'), { version: '' }),

@@ -1,8 +1,9 @@
 import { defineKind } from '@metal/kube/kinds/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
-import { age, defaulted, group, labelSelector, version } from '../common/fields.ts';
-import { setColumns, setStatus, versionTemplate } from './day-two-fields.ts';
+import { age, defaulted, group, labelSelector, readyColumns, version } from '../common/fields.ts';
+import { dryRun, versionTemplate } from './day-two-fields.ts';
+import { rollout, setColumns, setStatus } from './set-fields.ts';
 
 /** BIOS version of many servers. */
 export const BIOSVersionSet = defineKind({
@@ -22,6 +23,7 @@ export const BIOSVersionSet = defineKind({
       'integer',
     ),
     ...age,
+    ...readyColumns,
   },
   fields: {
     spec: defaulted(
@@ -29,6 +31,8 @@ export const BIOSVersionSet = defineKind({
         .object({
           serverSelector: labelSelector().describe('Selector of the servers.'),
           biosVersionTemplate: z.object(versionTemplate()).optional().describe('Template of the version objects.'),
+          rollout: rollout(),
+          dryRun: dryRun(),
         })
         .describe('Desired state.'),
       { serverSelector: {} },

@@ -2,8 +2,9 @@ import { immutable } from '@metal/kube/kinds/cel.ts';
 import { defineKind } from '@metal/kube/kinds/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
-import { age, defaulted, group, localRef, version } from '../common/fields.ts';
-import { maintenanceRef, upgradeTask, versionTemplate, workStatus } from './day-two-fields.ts';
+import { age, defaulted, group, localRef, readyColumns, version } from '../common/fields.ts';
+import { maintenanceRef, versionTemplate } from './day-two-fields.ts';
+import { versionStatus, workStatus } from './update-status.ts';
 
 /** BIOS version of one server. */
 export const BIOSVersion = defineKind({
@@ -24,6 +25,8 @@ export const BIOSVersion = defineKind({
     TaskProgress: { path: '.status.upgradeTask.percentageComplete', type: 'integer' },
     State: '.status.state',
     ...age,
+    Installed: '.status.installedVersion',
+    ...readyColumns,
   },
   fields: {
     spec: defaulted(
@@ -39,7 +42,7 @@ export const BIOSVersion = defineKind({
       { version: '', image: { URI: '' } },
     ),
     status: z
-      .object({ ...workStatus(), upgradeTask: upgradeTask() })
+      .object({ ...workStatus(), ...versionStatus() })
       .optional()
       .describe('Observed state.'),
   },

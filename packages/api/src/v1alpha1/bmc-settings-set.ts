@@ -1,8 +1,9 @@
 import { defineKind } from '@metal/kube/kinds/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
-import { age, defaulted, group, labelSelector, version } from '../common/fields.ts';
-import { bmcSettingsTemplate, setColumns, setStatus, uniqueVariables } from './day-two-fields.ts';
+import { age, defaulted, group, labelSelector, readyColumns, version } from '../common/fields.ts';
+import { bmcSettingsTemplate, dryRun, uniqueVariables } from './day-two-fields.ts';
+import { rollout, setColumns, setStatus } from './set-fields.ts';
 
 /** Settings of many BMCs. */
 export const BMCSettingsSet = defineKind({
@@ -21,6 +22,7 @@ export const BMCSettingsSet = defineKind({
       'integer',
     ),
     ...age,
+    ...readyColumns,
   },
   fields: {
     spec: defaulted(
@@ -30,6 +32,8 @@ export const BMCSettingsSet = defineKind({
           bmcSettingsTemplate: uniqueVariables(z.object(bmcSettingsTemplate())).describe(
             'Template of the settings objects.',
           ),
+          rollout: rollout(),
+          dryRun: dryRun(),
         })
         .describe('Desired state.'),
       { bmcSelector: {}, bmcSettingsTemplate: { version: '' } },

@@ -2,8 +2,9 @@ import { immutable } from '@metal/kube/kinds/cel.ts';
 import { defineKind } from '@metal/kube/kinds/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
-import { defaulted, group, localRef, objectRef, version } from '../common/fields.ts';
-import { bmcSettingsTemplate, uniqueVariables, workStatus } from './day-two-fields.ts';
+import { defaulted, group, localRef, objectRef, readyColumns, version } from '../common/fields.ts';
+import { bmcSettingsTemplate, uniqueVariables } from './day-two-fields.ts';
+import { workStatus } from './update-status.ts';
 
 const spec = z.object({
   ...bmcSettingsTemplate(),
@@ -22,7 +23,7 @@ export const BMCSettings = defineKind({
   plural: 'bmcsettings',
   scope: 'Cluster',
   description: 'Settings of one BMC.',
-  columns: { BMCVersion: '.spec.version', State: '.status.state', BMCRef: '.spec.BMCRef.name' },
+  columns: { BMCVersion: '.spec.version', State: '.status.state', BMCRef: '.spec.BMCRef.name', ...readyColumns },
   fields: {
     spec: defaulted(uniqueVariables(spec).describe('Desired state.'), { version: '', BMCRef: { name: '' } }),
     status: z.object(workStatus()).optional().describe('Observed state.'),

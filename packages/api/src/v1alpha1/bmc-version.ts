@@ -2,8 +2,9 @@ import { immutable } from '@metal/kube/kinds/cel.ts';
 import { defineKind } from '@metal/kube/kinds/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
-import { age, defaulted, group, localRef, objectRef, version } from '../common/fields.ts';
-import { upgradeTask, versionTemplate, workStatus } from './day-two-fields.ts';
+import { age, defaulted, group, localRef, objectRef, readyColumns, version } from '../common/fields.ts';
+import { versionTemplate } from './day-two-fields.ts';
+import { versionStatus, workStatus } from './update-status.ts';
 
 /** Firmware version of one BMC. */
 export const BMCVersion = defineKind({
@@ -23,6 +24,8 @@ export const BMCVersion = defineKind({
     TaskStatus: '.status.upgradeTask.status',
     State: '.status.state',
     ...age,
+    Installed: '.status.installedVersion',
+    ...readyColumns,
   },
   fields: {
     spec: defaulted(
@@ -39,7 +42,7 @@ export const BMCVersion = defineKind({
       { version: '', image: { URI: '' } },
     ),
     status: z
-      .object({ ...workStatus(), upgradeTask: upgradeTask() })
+      .object({ ...workStatus(), ...versionStatus() })
       .optional()
       .describe('Observed state.'),
   },

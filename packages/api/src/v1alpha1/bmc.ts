@@ -80,7 +80,9 @@ const status = z.object({
   state: defaulted(
     z
       .string()
-      .describe('State: Pending, Enabled (the BMC answers) or Error (manual action is required). Default: Pending.'),
+      .describe(
+        'State: Pending, Enabled (the BMC answers), Decommissioned (nothing is sent to it) or Error (manual action is required). Default: Pending.',
+      ),
     'Pending',
   ).optional(),
   powerState: z.string().optional().describe('Power state of the BMC.'),

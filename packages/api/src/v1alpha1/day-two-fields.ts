@@ -1,6 +1,6 @@
 import { exactlyOneOf, rule } from '@metal/kube/kinds/cel.ts';
 import * as z from 'zod';
-import { int32, int64, objectRef, plainConditions, retryPolicy, time } from '../common/fields.ts';
+import { int32, objectRef, retryPolicy } from '../common/fields.ts';
 
 /** Fields that the kinds of BIOS, firmware and settings share. */
 
@@ -10,6 +10,12 @@ export const maintenancePolicy = () =>
   z.string().optional().describe('Policy of the ServerMaintenance that is requested: OwnerApproval or Enforced.');
 export const maintenanceRef = () =>
   objectRef().optional().describe('ServerMaintenance during which the change is made.');
+
+export const dryRun = () =>
+  z
+    .boolean()
+    .optional()
+    .describe('Only compare: status.plan says what would change and whether the machine restarts. Nothing is changed.');
 
 export const biosTemplate = () => ({
   version: z.string().describe('BIOS version that the settings apply to.'),
@@ -23,6 +29,13 @@ export const biosTemplate = () => ({
     )
     .optional()
     .describe('Settings, in steps.'),
+  pendingSettings: z
+    .enum(['Wait', 'Clear'])
+    .optional()
+    .describe(
+      'Changes that somebody else made and that wait for a restart. Wait: until they are applied or withdrawn. Clear: withdraw them. Default: Wait.',
+    ),
+  dryRun: dryRun(),
   serverMaintenancePolicy: maintenancePolicy(),
   retryPolicy: retryPolicy(),
 });
@@ -39,14 +52,58 @@ export const image = () =>
       .optional()
       .describe('Secret with the credentials for the image.'),
     transferProtocol: z.string().optional().describe('Transfer protocol (Redfish TransferProtocol).'),
+    checksum: rule(z.string().max(71), "self.matches('^sha256:[0-9a-f]{64}$')", 'expected sha256: and 64 hex digits')
+      .optional()
+      .describe('SHA-256 of the image, as sha256:<hex>. The operator verifies it before a maintenance begins.'),
+    delivery: z
+      .enum(['Auto', 'BMC', 'Proxy', 'Push'])
+      .optional()
+      .describe(
+        'How the image gets to the BMC. BMC: the BMC fetches it from the URI. Proxy: the BMC fetches it from the boot service, which fetches it once. Push: the operator sends it. Auto: BMC if it can fetch images, otherwise Push. Default: Auto.',
+      ),
   });
 
 export const versionTemplate = () => ({
   version: z.string().describe('Desired version.'),
   updatePolicy: z.string().optional().describe('Force: install even if the BMC would reject the version.'),
+  upgradePolicy: z
+    .enum(['Exact', 'Newer'])
+    .optional()
+    .describe(
+      'Exact: install the version whenever another one is installed. Newer: a later version than this may stay. Default: Exact.',
+    ),
   image: image().describe('Firmware image.'),
+  dryRun: dryRun(),
   serverMaintenancePolicy: maintenancePolicy(),
   retryPolicy: retryPolicy(),
+});
+
+/** Members of FirmwareInventory. Several may match, for example two adapters of one model: all get the image. */
+const component = () =>
+  rule(
+    z.object({
+      id: z.string().max(256).optional().describe('Id of the member of FirmwareInventory.'),
+      name: z.string().max(256).optional().describe('Name of the member.'),
+      manufacturer: z.string().max(256).optional().describe('Manufacturer of the member.'),
+      pattern: z
+        .string()
+        .max(256)
+        .optional()
+        .describe('Pattern with * for the Id or the Name of the member, in any letter case.'),
+    }),
+    'has(self.id) || has(self.name) || has(self.pattern)',
+    'expected id, name or pattern: without one of them every component would get the image',
+  );
+
+export const firmwareTemplate = () => ({
+  component: component().describe('Component. All given fields must match.'),
+  restart: z
+    .enum(['Auto', 'Host', 'BMC', 'None'])
+    .optional()
+    .describe(
+      'What restarts for the new version. Auto: the host if the BMC still reports the former version after the installation. Default: Auto.',
+    ),
+  ...versionTemplate(),
 });
 
 const keyRef = (targetKind: string) =>
@@ -95,6 +152,7 @@ export const bmcSettingsTemplate = () => ({
     .max(64)
     .optional()
     .describe('Variables for use in the values of settings.'),
+  dryRun: dryRun(),
   serverMaintenancePolicy: maintenancePolicy(),
   retryPolicy: retryPolicy(),
 });
@@ -105,62 +163,3 @@ export const uniqueVariables = <S extends z.ZodType>(schema: S): S =>
     '!has(self.variables) || self.variables.all(a, self.variables.exists_one(b, b.key == a.key))',
     'variable keys must be unique',
   );
-
-export const workStatus = () => ({
-  state: z.string().optional().describe('State: Pending, InProgress, Completed/Applied or Failed.'),
-  conditions: plainConditions(),
-  failedAttempts: int32().optional().describe('Number of failed attempts.'),
-  observedGeneration: int64().optional().describe('metadata.generation that the status was computed for.'),
-});
-
-export const flowStatus = () => ({
-  lastAppliedTime: time().optional().describe('Time at which the settings were last applied.'),
-});
-
-export const upgradeTask = () =>
-  z
-    .object({
-      URI: z.string().optional().describe('URI of the Redfish task.'),
-      state: z.string().optional().describe('State.'),
-      status: z.string().optional().describe('Status (health) of the task.'),
-      percentageComplete: int32().optional().describe('Progress in percent.'),
-    })
-    .optional()
-    .describe('Task of the upgrade in progress.');
-
-const setCounters = ['available', 'pending', 'inProgress', 'completed', 'failed'] as const;
-const counter = () => int32().optional().describe('Number of objects.');
-
-type SetCounter<Child extends string, Selected extends string> =
-  | `fullyLabeled${Selected}`
-  | `${(typeof setCounters)[number]}${Child}`;
-
-/** Counters of a set: `availableX`, `pendingX` and so on, for children of kind X, over selected objects. */
-export function setStatus<Child extends string, Selected extends string>(child: Child, selected: Selected) {
-  const names = [`fullyLabeled${selected}`, ...setCounters.map((state) => `${state}${child}`)];
-  // The type composes the names in the same way.
-  const shape = Object.fromEntries(names.map((name) => [name, counter()])) as Record<
-    SetCounter<Child, Selected>,
-    ReturnType<typeof counter>
-  >;
-  return z.object(shape).optional().describe('Observed state of the set.');
-}
-
-export function setColumns(
-  child: string,
-  selected: string,
-  first: Record<string, string>,
-  total: { name: string; type: 'string' | 'integer' },
-  counterType: 'string' | 'integer',
-) {
-  const counter = (state: string) => ({ path: `.status.${state}${child}`, type: counterType });
-  return {
-    ...first,
-    [total.name]: { path: `.status.fullyLabeled${selected}`, type: total.type },
-    [`Available${child}`]: counter('available'),
-    Pending: counter('pending'),
-    InProgress: counter('inProgress'),
-    Completed: counter('completed'),
-    Failed: counter('failed'),
-  } as const;
-}

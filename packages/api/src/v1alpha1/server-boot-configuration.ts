@@ -1,6 +1,7 @@
 import { defineKind } from '@metal/kube/kinds/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
+import { deploymentStatus, diskImage, preparedDiskImage } from '../common/disk-image.ts';
 import { age, conditions, defaulted, group, int32, localRef, time, version, readyColumns } from '../common/fields.ts';
 
 export const bootConfigurationSpec = () =>
@@ -11,6 +12,8 @@ export const bootConfigurationSpec = () =>
       .optional()
       .describe('Secret in the same namespace with the first-boot configuration, under the keys format and ignition.'),
   });
+
+const spec = () => bootConfigurationSpec().extend({ diskImage: diskImage().optional() });
 
 const bootStep = z.object({
   name: z.string().describe('Boot step: dhcp, script, kernel, initrd, squashfs, uki, ignition, probe or booted.'),
@@ -42,6 +45,8 @@ const boot = z.object({
 
 const status = z.object({
   boot: boot.optional().describe('Progress of the boot.'),
+  diskImage: preparedDiskImage().optional(),
+  deployment: deploymentStatus().optional(),
   state: z.string().optional().describe('State: Pending, Ready (prepared by a boot service) or Error.'),
   conditions: conditions(),
 });
@@ -65,7 +70,7 @@ export const ServerBootConfiguration = defineKind({
     ...readyColumns,
   },
   fields: {
-    spec: defaulted(bootConfigurationSpec().describe('Desired boot.'), { serverRef: { name: '' } }),
+    spec: defaulted(spec().describe('Desired boot.'), { serverRef: { name: '' } }),
     status: status.optional().describe('Observed state.'),
   },
 });

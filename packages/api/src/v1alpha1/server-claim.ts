@@ -1,7 +1,8 @@
-import { immutable, keptOnceSet } from '@metal/kube/kinds/cel.ts';
+import { immutable, keptOnceSet, rule } from '@metal/kube/kinds/cel.ts';
 import { defineKind } from '@metal/kube/kinds/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
+import { diskImage } from '../common/disk-image.ts';
 import {
   age,
   conditions,
@@ -17,7 +18,8 @@ import {
 
 const spec = z.object({
   power: desiredPower().describe('Desired power state of the claimed server: On or Off.'),
-  image: z.string().describe('Operating system image to boot.'),
+  image: z.string().describe('Operating system image to boot. Empty with diskImage.'),
+  diskImage: diskImage().optional(),
   serverRef: immutable(localRef(), 'serverRef')
     .optional()
     .describe('Claimed server. Default: the operator selects a server and sets this field. Immutable once set.'),
@@ -57,6 +59,17 @@ const status = z.object({
   conditions: conditions(),
 });
 
+const withoutOtherBoot = rule(
+  rule(spec, "!has(self.diskImage) || self.image == ''", 'expected an empty image with diskImage'),
+  '!has(self.diskImage) || !has(self.ignitionSecretRef)',
+  'expected no ignitionSecretRef with diskImage: use diskImage.userData',
+);
+const claimSpec = rule(
+  withoutOtherBoot,
+  "!has(self.diskImage) || !has(self.bootPolicy) || self.bootPolicy != 'networkAlways'",
+  'expected another bootPolicy than networkAlways with diskImage: the server boots from its disk',
+);
+
 /** A request for one server. The server stays bound for as long as the claim exists. */
 export const ServerClaim = defineKind({
   group,
@@ -75,7 +88,7 @@ export const ServerClaim = defineKind({
     ...readyColumns,
   },
   fields: {
-    spec: defaulted(keptOnceSet(spec, 'serverRef', 'serverSelector').describe('Desired state.'), {
+    spec: defaulted(keptOnceSet(claimSpec, 'serverRef', 'serverSelector').describe('Desired state.'), {
       power: 'Off',
       image: '',
     }),

@@ -65,3 +65,13 @@ export const networkInterface = z.object({
     .optional()
     .describe('LLDP neighbours.'),
 });
+
+export const mainVersions = () => ({
+  biosVersion: z.string().optional().describe('BIOS version.'),
+  bmcVersion: z.string().optional().describe('Firmware version of the BMC in spec.bmcRef.'),
+});
+
+export const mainVersionColumns = {
+  BIOSVersion: { path: '.status.biosVersion', priority: 100 },
+  BMCVersion: { path: '.status.bmcVersion', priority: 100 },
+} as const;

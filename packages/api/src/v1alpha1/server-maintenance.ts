@@ -1,16 +1,23 @@
 import { defineKind } from '@metal/kube/kinds/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
-import { age, defaulted, group, int32, localRef, version } from '../common/fields.ts';
+import { age, conditions, defaulted, group, int32, localRef, readyColumns, version } from '../common/fields.ts';
 import { bootConfigurationSpec } from './server-boot-configuration.ts';
 
 const spec = z.object({
   policy: z
     .string()
     .optional()
-    .describe('OwnerApproval: wait for the approval of the claim owner. Enforced: start without approval.'),
+    .describe(
+      'OwnerApproval: wait for the approval of the claim owner. Enforced: start without approval. Default: OwnerApproval.',
+    ),
   serverRef: localRef().describe('Server under maintenance.'),
-  serverPower: z.string().optional().describe('Desired power state during the maintenance: On or Off.'),
+  serverPower: z
+    .string()
+    .optional()
+    .describe(
+      'Desired power state during the maintenance: On or Off. Default: On with a boot configuration, else unchanged.',
+    ),
   locatorLED: z
     .string()
     .optional()
@@ -18,7 +25,9 @@ const spec = z.object({
   priority: defaulted(int32().describe('Priority. Higher values go first. Default: 0.'), 0).optional(),
   serverBootConfigurationTemplate: z
     .object({
-      name: z.string().describe('Name of the ServerBootConfiguration.'),
+      name: z
+        .string()
+        .describe('Not used: the ServerBootConfiguration has the name and the namespace of the ServerMaintenance.'),
       spec: bootConfigurationSpec().describe('Desired boot.'),
     })
     .optional()
@@ -42,11 +51,15 @@ export const ServerMaintenance = defineKind({
     State: '.status.state',
     Priority: { path: '.spec.priority', type: 'integer' },
     ...age,
+    Message: { ...readyColumns.Message, priority: 0 },
   },
   fields: {
     spec: defaulted(spec.describe('Desired state.'), { serverRef: { name: '' } }),
     status: z
-      .object({ state: z.string().optional().describe('Observed state.') })
+      .object({
+        state: z.string().optional().describe('Observed state: Pending, InMaintenance or Failed.'),
+        conditions: conditions(),
+      })
       .optional()
       .describe('Observed state.'),
   },

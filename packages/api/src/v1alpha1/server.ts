@@ -21,7 +21,9 @@ import {
   version,
   readyColumns,
 } from '../common/fields.ts';
-import { networkInterface, processor, storage } from './server-hardware.ts';
+import { maintenanceRecord } from './server-maintenance-record.ts';
+import { mainVersionColumns, mainVersions, networkInterface, processor, storage } from './server-hardware.ts';
+import { decommission, failure } from './server-records.ts';
 import { erasureModes, settingResets } from '../wire/erasure.ts';
 
 const claimRef = z.object({
@@ -117,7 +119,7 @@ const status = z.object({
   model: z.string().optional().describe('Model.'),
   sku: z.string().optional().describe('Manufacturer SKU.'),
   serialNumber: z.string().optional().describe('Serial number.'),
-  biosVersion: z.string().optional().describe('BIOS version.'),
+  ...mainVersions(),
   totalSystemMemory: quantity().optional().describe('Total installed memory.'),
   processors: z.array(processor).optional().describe('Processors.'),
   storages: z.array(storage).optional().describe('Storage controllers with their volumes and drives.'),
@@ -143,7 +145,9 @@ const status = z.object({
   state: z
     .string()
     .optional()
-    .describe('State: Initial, Discovery, Available, Reserved, Released, Cleanup, Maintenance, Parked or Error.'),
+    .describe(
+      'State: Initial, Discovery, Available, Reserved, Released, Cleanup, Maintenance, Parked, Decommissioning, Decommissioned or Error.',
+    ),
   stateSince: time().optional().describe('Time of entry into the state.'),
   discoveryAttempts: int32().optional().describe('Number of discovery attempts since the last success.'),
   provisionedClaimUID: z
@@ -160,13 +164,16 @@ const status = z.object({
     .optional()
     .describe('UID of the claim whose machine lost power under boot policy safeStop. The machine stays off.'),
   stateBeforeMaintenance: z.string().optional().describe('State before the maintenance.'),
+  maintenance: maintenanceRecord.optional(),
   claim: z
     .string()
     .optional()
     .describe('Namespace and name of the claim in spec.serverClaimRef, separated by a slash, for the column Claim.'),
   evictionSince: time()
     .optional()
-    .describe('Time at which a taint started to evict the claim. The server is released after the grace period.'),
+    .describe(
+      'Time at which a taint or a forced decommission started to evict the claim. The server is released after the grace period.',
+    ),
   cleanup: z
     .object({
       neededSince: time()
@@ -188,6 +195,7 @@ const status = z.object({
     })
     .optional()
     .describe('Need for a cleanup, and its progress.'),
+  decommission: decommission.optional().describe('Decommission in progress or completed.'),
   history: z
     .array(
       z.object({
@@ -199,13 +207,7 @@ const status = z.object({
     )
     .optional()
     .describe('Last ten changes of state, reason or power state, oldest first. Shorter waits are left out.'),
-  failure: z
-    .object({
-      reason: z.string().describe('Machine-readable reason (CamelCase).'),
-      message: z.string().describe('Human-readable message: the failed operation and the remedy.'),
-    })
-    .optional()
-    .describe('Cause of state Error.'),
+  failure: failure.optional().describe('Cause of state Error.'),
   rejectedLogin: rejectedLogin()
     .optional()
     .describe(
@@ -238,6 +240,7 @@ export const Server = defineKind({
     Reason: readyColumns.Reason,
     Claim: '.status.claim',
     Message: readyColumns.Message,
+    ...mainVersionColumns,
   },
   fields: {
     spec: defaulted(spec.describe('Identity and desired state of the server.'), { systemUUID: '' }),

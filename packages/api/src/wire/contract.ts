@@ -28,6 +28,12 @@ export const operations = {
   rotateCredentials: 'rotate-credentials',
   /** On an unclaimed Server: discovery runs again. An addition to v0.7.0. */
   rediscover: 'rediscover',
+  /** On a Server: it leaves the fleet when its claim is gone. An addition to v0.7.0. */
+  decommission: 'decommission',
+  /** On a Server: the same, and its claim loses it after the grace period of evictions. An addition to v0.7.0. */
+  forceDecommission: 'force-decommission',
+  /** On a Server: cancels a decommission, or brings a decommissioned server back. An addition to v0.7.0. */
+  recommission: 'recommission',
   /** On a ServerClaim: its server boots the current image of the spec. An addition to v0.7.0. */
   reprovision: 'reprovision',
 } as const;
@@ -52,6 +58,29 @@ export const networkAlways = 'networkAlways';
 export const allowInterruptionAnnotation = 'metal.ironcore.dev/allow-interruption';
 /** On a Server: it is parked. Presence alone decides. */
 export const parkedAnnotation = 'metal.ironcore.dev/parked';
+/**
+ * On a Server: it is to leave the fleet. The value is the operation that asked for it, and after a space the RFC 3339 time of
+ * its acceptance. Stays on a decommissioned server.
+ */
+export const decommissionAnnotation = 'metal.ironcore.dev/decommission';
+/** On a Server, and on a BMC without any other server: RFC 3339 time of the end of the decommission. Presence alone decides. */
+export const decommissionedAnnotation = 'metal.ironcore.dev/decommissioned';
+/** On a Server: with `true`, its BMC is reset to factory settings at the end of a decommission. */
+export const resetBmcAnnotation = 'metal.ironcore.dev/decommission-reset-bmc';
+/**
+ * On a BMC, or on a Server with an inline BMC: the BMC was reset to factory settings, or may have been. The value is the
+ * `metadata.uid` and the `metadata.resourceVersion` of the BMCSecret that no login is tried with any more.
+ */
+export const unusableCredentialsAnnotation = 'metal.ironcore.dev/unusable-credentials';
+/**
+ * With --bmc-tls=pin, on a BMC, on a Server with an inline BMC, and on an Endpoint whose default credentials were tried: SHA-256
+ * fingerprint of the certificate that the BMC showed first. It survives a restore without status, and manifests do not have it.
+ */
+export const trustedCertificateAnnotation = 'metal.ironcore.dev/trusted-certificate';
+/** On a Server whose mainboard was replaced: the system UUID that its BMC reports now, confirmed by a person. */
+export const acceptSystemUuidAnnotation = 'metal.ironcore.dev/accept-system-uuid';
+/** On a Server: name of the BMC object that is to take the place of spec.bmcRef, confirmed by a person. */
+export const acceptBmcAnnotation = 'metal.ironcore.dev/accept-bmc';
 /** On a ServerBootConfiguration: its purpose. */
 export const typeAnnotation = 'metal.ironcore.dev/type';
 /** Value of the type annotation for the boot configuration of a discovery. */
@@ -79,6 +108,10 @@ export const cleanupPreparedAnnotation = 'metal.ironcore.dev/cleanup-prepared';
  * space the Redfish task, if any.
  */
 export const cleanupBiosResetAnnotation = 'metal.ironcore.dev/cleanup-bios-reset';
+/** On a ServerBootConfiguration of a deployment: UID of the ServerBootConfiguration with the disk image. */
+export const deploymentAnnotation = 'metal.ironcore.dev/deployment';
+/** On a ServerBootConfiguration of a deployment: time of preparation, RFC 3339. */
+export const deploymentPreparedAnnotation = 'metal.ironcore.dev/deployment-prepared';
 /**
  * On a Server in Cleanup, with sharding: the leader has admitted it. The value is `status.cleanup.neededSince` and after a
  * space the number of the attempt.
@@ -123,6 +156,15 @@ export const metadataPrefix = 'metadata.metal.ironcore.dev/';
  * report. For machines whose operating system has other addresses than the discovery system.
  */
 export const metadataAddressesAnnotation = 'metal.ironcore.dev/metadata-addresses';
+/**
+ * On an object of a set: why it has to wait for its turn. Removed by the set; a person may remove it to begin at once. Written by the
+ * set, and by the object's controller before a correction.
+ */
+export const rolloutWaitAnnotation = 'metal.ironcore.dev/rollout-wait';
+/** On an object of a set: RFC 3339 time at which the rollout let it begin with its present spec. */
+export const rolloutStartedAnnotation = 'metal.ironcore.dev/rollout-started';
+/** On a ServerMaintenance: the kind of the update that asks for it. */
+export const updateLabel = 'metal.ironcore.dev/update';
 export const maintenanceReasonAnnotation = 'metal.ironcore.dev/maintenance-reason';
 /** Source of the Reason column of ServerMaintenance. */
 export const maintenanceColumnReasonAnnotation = 'metal.ironcore.dev/reason';
@@ -136,10 +178,21 @@ export const maintenanceApprovedLabel = 'metal.ironcore.dev/maintenance-approved
 export const maintenanceRequestedLabel = 'metal.ironcore.dev/maintenance-requested';
 
 export const serverFinalizer = 'metal.ironcore.dev/server';
+export const maintenanceFinalizer = 'metal.ironcore.dev/servermaintenance';
 export const claimFinalizer = 'metal.ironcore.dev/serverclaim';
 export const bmcFinalizer = 'metal.ironcore.dev/bmc';
 export const endpointFinalizer = 'metal.ironcore.dev/endpoint';
 export const bmcUserFinalizer = 'metal.ironcore.dev/bmcuser';
+export const biosSettingsFinalizer = 'metal.ironcore.dev/biossettings';
+export const biosVersionFinalizer = 'metal.ironcore.dev/biosversion';
+export const bmcSettingsFinalizer = 'metal.ironcore.dev/bmcsettings';
+export const bmcVersionFinalizer = 'metal.ironcore.dev/bmcversion';
+export const firmwareVersionFinalizer = 'metal.ironcore.dev/firmwareversion';
+export const biosSettingsSetFinalizer = 'metal.ironcore.dev/biossettingsset';
+export const biosVersionSetFinalizer = 'metal.ironcore.dev/biosversionset';
+export const bmcSettingsSetFinalizer = 'metal.ironcore.dev/bmcsettingsset';
+export const bmcVersionSetFinalizer = 'metal.ironcore.dev/bmcversionset';
+export const firmwareVersionSetFinalizer = 'metal.ironcore.dev/firmwareversionset';
 export const readinessRuleFinalizer = 'readiness.metal.ironcore.dev/cleanup-taints';
 
 /** Type of Secrets with user data for the running machine. */

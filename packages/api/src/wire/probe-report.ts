@@ -88,6 +88,7 @@ const disk = z.object({
   hWSectorSize: bytes('Hardware sector size, in bytes.'),
   sizeBytes: bytes('Size in bytes.'),
   numaNodeID: numaNode(),
+  hctl: z.string().max(64).optional().describe('SCSI address (host:channel:target:LUN), from probes that report it.'),
   health: health.optional().describe('SMART health, from probes that support it.'),
 });
 

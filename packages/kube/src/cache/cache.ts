@@ -80,7 +80,8 @@ export class CacheSet {
       });
     this.#lags = metrics && watchLagHistogram(metrics);
     this.#ownWrites = options.client.observeOwnWrites({
-      wrote: (kind, object) => this.#upsertIfNewer(kind, object),
+      wrote: (kind, object) =>
+        isGone(object) ? this.#entries.get(nameOf(kind))?.store.remove(object) : this.#upsertIfNewer(kind, object),
       deleted: (kind, ref, uid) => this.#entries.get(nameOf(kind))?.store.removeByUid(keyOf(ref), uid),
     });
   }
@@ -232,3 +233,7 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
     else signal.addEventListener('abort', onAbort, { once: true });
   });
 }
+
+/** A write removed its last finalizer, which deletes the object. The response has the version from before. */
+const isGone = ({ metadata }: KubeObject): boolean =>
+  metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;

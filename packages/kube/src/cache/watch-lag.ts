@@ -1,5 +1,6 @@
 import { Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../runtime/clock.ts';
+import { BoundedMap } from '../runtime/bounded-map.ts';
 
 /** Writes that await their events; the oldest are dropped first, since some events never arrive. */
 const mostAwaited = 1_000;
@@ -25,7 +26,7 @@ export interface WatchLagOptions {
  */
 export class WatchLag {
   readonly #options: WatchLagOptions;
-  readonly #writtenAt = new Map<string, number>();
+  readonly #writtenAt = new BoundedMap<string, number>(mostAwaited);
 
   constructor(options: WatchLagOptions) {
     this.#options = options;
@@ -35,8 +36,6 @@ export class WatchLag {
   wrote(resourceVersion: string | undefined): void {
     if (resourceVersion === undefined) return;
     this.#writtenAt.set(resourceVersion, this.#options.clock.now());
-    const [oldest = ''] = this.#writtenAt.keys();
-    if (this.#writtenAt.size > mostAwaited) this.#writtenAt.delete(oldest);
   }
 
   /** The watch has this version. */

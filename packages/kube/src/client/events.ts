@@ -53,15 +53,13 @@ export function createEventRecorder({
   controller: string;
 }): EventRecorder {
   const recorded = new Map<string, RecordedEvent>();
-  const instance = `${controller}-${hostname()}`.slice(0, 128);
   const send = (work: Promise<unknown>) =>
     void work.catch((error: unknown) =>
       log.debug({ error: error instanceof Error ? error.message : String(error) }, 'event not recorded'),
     );
   return {
     record: (object, text) => {
-      const about = `${object.metadata.uid ?? object.metadata.name}/${text.reason}`;
-      const key = text.isCountedByReason === true ? about : `${about}/${text.note}`;
+      const key = keyOf(object, text);
       const now = clock.now();
       const before = recorded.get(key);
       if (before !== undefined && now - before.at < sameEventForMs) {
@@ -71,18 +69,27 @@ export function createEventRecorder({
         return;
       }
       forgetOld(recorded, now);
-      const namespace = object.metadata.namespace ?? 'default';
-      const name = `${object.metadata.name.slice(0, 200)}.${randomBytes(8).toString('hex')}`;
-      recorded.set(key, { name, namespace, at: now, count: 1 });
-      send(
-        client.create(Event, {
-          metadata: { name, namespace },
-          ...describe(object, text, now),
-          reportingController: text.controller ?? controller,
-          reportingInstance: instance,
-        }),
-      );
+      const event = newEvent(object, text, controller, now);
+      recorded.set(key, { ...event.metadata, at: now, count: 1 });
+      send(client.create(Event, event));
     },
+  };
+}
+
+function keyOf({ metadata }: KubeObject, { reason, note, isCountedByReason }: EventText): string {
+  const about = `${metadata.uid ?? metadata.name}/${reason}`;
+  return isCountedByReason === true ? about : `${about}/${note}`;
+}
+
+function newEvent(object: KubeObject, text: EventText, recorder: string, now: number) {
+  return {
+    metadata: {
+      name: `${object.metadata.name.slice(0, 200)}.${randomBytes(8).toString('hex')}`,
+      namespace: object.metadata.namespace ?? 'default',
+    },
+    ...describe(object, text, now),
+    reportingController: text.controller ?? recorder,
+    reportingInstance: `${recorder}-${hostname()}`.slice(0, 128),
   };
 }
 

@@ -98,6 +98,13 @@ export interface PhaseControllerDefinition<
   readonly conditionTypes?: readonly string[];
   /** Status fields that, like conditions, may be reported some seconds late while one wait follows another. */
   readonly progressFields?: readonly string[];
+  /** Decisions of one reconcile before it counts as endless; 10 by default. More where many other objects may change meanwhile. */
+  readonly stepsPerReconcile?: number;
+  /**
+   * True if the operator itself changes the spec: a status that lacks nothing but the new generation is written with the next
+   * difference, or after a minute.
+   */
+  readonly changesOwnSpec?: boolean;
   readonly paused?: (object: T) => boolean;
   readonly watches?: readonly WatchSource<Context>[];
   /** Triggers other than watches. */

@@ -21,72 +21,24 @@ export class ControllerMetrics {
 
   constructor(registry: Registry, clock: Clock) {
     this.#clock = clock;
-    const registers = [registry];
-    this.#reconciles = new Counter({
-      name: 'controller_runtime_reconcile_total',
-      help: 'Reconciles by result',
-      labelNames: ['controller', 'result'],
-      registers,
-    });
-    this.#errors = new Counter({
-      name: 'controller_runtime_reconcile_errors_total',
-      help: 'Failed reconciles',
-      labelNames: ['controller'],
-      registers,
-    });
-    this.#reconcileSeconds = new Histogram({
-      name: 'controller_runtime_reconcile_time_seconds',
-      help: 'Duration of reconciles',
-      labelNames: ['controller'],
-      buckets: secondBuckets,
-      registers,
-    });
-    this.#adds = new Counter({ name: 'workqueue_adds_total', help: 'Keys added', labelNames: ['name'], registers });
-    this.#retries = new Counter({
-      name: 'workqueue_retries_total',
-      help: 'Keys added after a failure',
-      labelNames: ['name'],
-      registers,
-    });
-    this.#waitSeconds = new Histogram({
-      name: 'workqueue_queue_duration_seconds',
-      help: 'Time from when a key is due until its reconcile starts',
-      labelNames: ['name'],
-      buckets: secondBuckets,
-      registers,
-    });
-    this.#workSeconds = new Histogram({
-      name: 'workqueue_work_duration_seconds',
-      help: 'Duration of the reconcile of a key',
-      labelNames: ['name'],
-      buckets: secondBuckets,
-      registers,
-    });
-    this.#gauge(
-      registry,
-      'controller_runtime_max_concurrent_reconciles',
-      'Maximum concurrent reconciles',
+    const counter = (name: string, help: string, labelNames: string[]) =>
+      new Counter({ name, help, labelNames, registers: [registry] });
+    const histogram = (name: string, help: string, labelNames: string[]) =>
+      new Histogram({ name, help, labelNames, buckets: secondBuckets, registers: [registry] });
+    this.#reconciles = counter('controller_runtime_reconcile_total', 'Reconciles by result', ['controller', 'result']);
+    this.#errors = counter('controller_runtime_reconcile_errors_total', 'Failed reconciles', ['controller']);
+    this.#reconcileSeconds = histogram('controller_runtime_reconcile_time_seconds', 'Duration of reconciles', [
       'controller',
-      ({ semaphore }) => semaphore.size,
+    ]);
+    this.#adds = counter('workqueue_adds_total', 'Keys added', ['name']);
+    this.#retries = counter('workqueue_retries_total', 'Keys added after a failure', ['name']);
+    this.#waitSeconds = histogram(
+      'workqueue_queue_duration_seconds',
+      'Time from when a key is due until its reconcile starts',
+      ['name'],
     );
-    this.#gauge(
-      registry,
-      'controller_runtime_active_workers',
-      'Running reconciles, without those that wait for an action',
-      'controller',
-      ({ semaphore }) => semaphore.active,
-    );
-    this.#gauge(registry, 'workqueue_depth', 'Keys in the queue', 'name', ({ queue }) => queue.depth);
-    this.#gauge(registry, 'workqueue_unfinished_work_seconds', 'Total age of running reconciles', 'name', ({ queue }) =>
-      this.#ages(queue).reduce((sum, age) => sum + age, 0),
-    );
-    this.#gauge(
-      registry,
-      'workqueue_longest_running_processor_seconds',
-      'Age of the longest-running reconcile',
-      'name',
-      ({ queue }) => Math.max(0, ...this.#ages(queue)),
-    );
+    this.#workSeconds = histogram('workqueue_work_duration_seconds', 'Duration of the reconcile of a key', ['name']);
+    this.#registerGauges(registry);
   }
 
   follow(name: string, queue: WorkQueue, semaphore: Semaphore): void {
@@ -112,6 +64,34 @@ export class ControllerMetrics {
       this.#reconcileSeconds.observe({ controller }, seconds);
       this.#workSeconds.observe({ name: controller }, seconds);
     };
+  }
+
+  #registerGauges(registry: Registry): void {
+    this.#gauge(
+      registry,
+      'controller_runtime_max_concurrent_reconciles',
+      'Maximum concurrent reconciles',
+      'controller',
+      ({ semaphore }) => semaphore.size,
+    );
+    this.#gauge(
+      registry,
+      'controller_runtime_active_workers',
+      'Running reconciles, without those that wait for an action',
+      'controller',
+      ({ semaphore }) => semaphore.active,
+    );
+    this.#gauge(registry, 'workqueue_depth', 'Keys in the queue', 'name', ({ queue }) => queue.depth);
+    this.#gauge(registry, 'workqueue_unfinished_work_seconds', 'Total age of running reconciles', 'name', ({ queue }) =>
+      this.#ages(queue).reduce((sum, age) => sum + age, 0),
+    );
+    this.#gauge(
+      registry,
+      'workqueue_longest_running_processor_seconds',
+      'Age of the longest-running reconcile',
+      'name',
+      ({ queue }) => Math.max(0, ...this.#ages(queue)),
+    );
   }
 
   #ages(queue: WorkQueue): number[] {

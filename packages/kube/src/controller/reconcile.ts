@@ -14,7 +14,7 @@ import { messageOf, retryClassOf } from './retry-policy.ts';
 import type { StatusWriter } from './status-writer.ts';
 
 /** A table that does not wait or rest within this many steps is a defect: the reconcile fails. */
-const stepsPerReconcile = 10;
+const defaultSteps = 10;
 
 /** Milliseconds until the next reconcile; undefined if the object rests until the next change. */
 export type NextReconcile = number | undefined;
@@ -95,6 +95,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
   }
 
   async #untilRest(key: string, state: PhaseState<Phase>, scope: ReconcileScope): Promise<NextReconcile> {
+    const { stepsPerReconcile = defaultSteps } = this.#definition;
     for (let step = 0; step < stepsPerReconcile; step += 1) {
       if (scope.isAborted()) throw new Error('another replica takes over');
       const object = this.#read(key);
@@ -178,9 +179,8 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
     const urgency = { phaseChanged: state.dirty, reportAfterMs };
     const reportInMs = await this.#options.statusWriter.report(object, facts, this.#outcome(state, described), urgency);
     if (!isWait) this.#events.endWait(keyOf(object));
-    return isWait
-      ? Math.max(Math.min(decision.delayMs, reportInMs, this.#events.recordWait(object, state.phase, decision)), 1)
-      : undefined;
+    if (!isWait) return Number.isFinite(reportInMs) ? reportInMs : undefined;
+    return Math.max(Math.min(decision.delayMs, reportInMs, this.#events.recordWait(object, state.phase, decision)), 1);
   }
 
   async #removeFinalizer(object: T): Promise<undefined> {

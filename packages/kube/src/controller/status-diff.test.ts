@@ -84,3 +84,14 @@ for (const [one, other, same] of pairs) {
   test(`${JSON.stringify(one)} and ${JSON.stringify(other)} are ${same ? 'the same' : 'different'} as JSON`, () =>
     assert.deepEqual([isSameJson(one, other), isSameJson(other, one)], [same, same]));
 }
+
+const generations: readonly [what: string, after: object, isOnly: boolean][] = [
+  ['the generation', { ...ready('True', 'Fine'), observedGeneration: 2 }, true],
+  ['the generation and a reason', { ...ready('True', 'Better'), observedGeneration: 2 }, false],
+];
+for (const [what, after, isOnly] of generations)
+  test(`${what} of a condition ${isOnly ? 'is all that changes' : 'are more than the generation'}`, () => {
+    const known = { ...ready('True', 'Fine'), observedGeneration: 1, lastTransitionTime: earlier };
+    const report = { fields: {}, conditions: [after as ReturnType<typeof ready>] };
+    assert.equal(diffStatus(object({ conditions: [known] }), report, [], now)?.isOnlyGeneration, isOnly);
+  });

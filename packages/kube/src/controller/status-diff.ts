@@ -12,6 +12,8 @@ export interface StatusDiff {
   readonly readyBefore: Condition['status'] | undefined;
   /** `Ready` was False in the API and stays so: one wait follows another. */
   readonly staysUnready: boolean;
+  /** The status lacks nothing but the new generation of the object. */
+  readonly isOnlyGeneration: boolean;
 }
 
 /**
@@ -33,20 +35,20 @@ export function diffStatus(
   );
   const conditions = [...report.conditions.map((reported) => stamped(reported, known, now)), ...carried];
   const changedFields = Object.keys(report.fields).filter((name) => !isSameJson(current[name], report.fields[name]));
-  const conditionsChanged = conditions.some(
-    (condition) =>
-      !isSameJson(
-        known.find(({ type }) => type === condition.type),
-        condition,
-      ),
-  );
-  if (changedFields.length === 0 && !conditionsChanged) return undefined;
+  const isAsKnown = (adjust: (before: Condition, reported: Condition) => Condition): boolean =>
+    conditions.every((condition) => {
+      const before = known.find(({ type }) => type === condition.type);
+      return before !== undefined && isSameJson(adjust(before, condition), condition);
+    });
+  if (changedFields.length === 0 && isAsKnown((before) => before)) return undefined;
   const fields = withoutUndefined(report.fields);
   return {
     status: conditions.length === 0 ? fields : { ...fields, conditions },
     changedFields,
     readyBefore: readyIn(known),
     staysUnready: readyIn(known) === 'False' && readyIn(conditions) === 'False',
+    isOnlyGeneration:
+      changedFields.length === 0 && isAsKnown((before, { observedGeneration }) => ({ ...before, observedGeneration })),
   };
 }
 

@@ -1,6 +1,7 @@
 import { fieldManagerOf } from '../client/field-managers.ts';
 import { keyOf, type KubeObject } from '../kinds/kind.ts';
 import { applyOwned, dropRetiredManagers } from '../client/field-ownership.ts';
+import { minutes } from '../runtime/durations.ts';
 import type { ControllerRuntime, Outcome, PhaseControllerDefinition } from './definition.ts';
 import { StatusDebouncer } from './status-debouncer.ts';
 import { diffStatus, type StatusDiff } from './status-diff.ts';
@@ -8,8 +9,13 @@ import { diffStatus, type StatusDiff } from './status-diff.ts';
 /** The members of a controller's definition that make its status. */
 type StatusDefinition<T extends KubeObject, Phase extends string, Facts> = Pick<
   PhaseControllerDefinition<T, Phase, Facts, string, never, never>,
-  'name' | 'kind' | 'report' | 'conditionTypes' | 'progressFields'
+  'name' | 'kind' | 'report' | 'conditionTypes' | 'progressFields' | 'changesOwnSpec'
 >;
+
+/** In place of the reason of a wait. */
+const generationReason = 'observedGeneration';
+/** Nobody waits for it: what a person changes in the spec shows in other fields. */
+const generationDebounceMs = minutes(1);
 
 /** When a status has to be written. */
 export interface StatusUrgency {
@@ -56,7 +62,7 @@ export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
     return diff === undefined ? object : this.#write(object, diff);
   }
 
-  /** Writes now, or returns the milliseconds after which a wait that still lasts has to be reported. */
+  /** Writes now, or returns the milliseconds after which the status has to be written if it still differs. */
   async report(
     object: T,
     facts: Facts,
@@ -65,11 +71,8 @@ export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
   ): Promise<number> {
     const key = keyOf(object);
     const diff = this.#diff(object, facts, outcome);
-    const { kind, reason = '' } = outcome.decision;
-    if (diff !== undefined && kind === 'wait' && !phaseChanged && this.#mayDebounce(diff, reportAfterMs)) {
-      const remainingMs = this.#debouncer.remainingMs(key, reason, this.#runtime.clock.now(), reportAfterMs);
-      if (remainingMs > 0) return remainingMs;
-    }
+    const remainingMs = diff === undefined ? 0 : this.#remainingMs(key, diff, outcome, { phaseChanged, reportAfterMs });
+    if (remainingMs > 0) return remainingMs;
     if (diff === undefined) this.#debouncer.delete(key);
     else await this.#write(object, diff);
     return Number.POSITIVE_INFINITY;
@@ -94,10 +97,24 @@ export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
     this.#debouncer.delete(key);
   }
 
-  /** True if the status in the API is still accurate: unready, or without `Ready` and the wait has its own debounce. */
+  /** Milliseconds for which the difference may still be unwritten; 0 or less: write it now. */
+  #remainingMs(
+    key: string,
+    diff: StatusDiff,
+    { decision: { kind, reason = '' } }: Outcome<Phase>,
+    { phaseChanged, reportAfterMs }: StatusUrgency,
+  ): number {
+    const now = this.#runtime.clock.now();
+    if (diff.isOnlyGeneration && this.#definition.changesOwnSpec === true)
+      return this.#debouncer.remainingMs(key, generationReason, now, generationDebounceMs);
+    if (kind !== 'wait' || phaseChanged || !this.#mayDebounce(diff, reportAfterMs)) return 0;
+    return this.#debouncer.remainingMs(key, reason, now, reportAfterMs);
+  }
+
+  /** True if the status in the API is accurate for the moment: unready, or the wait has a debounce of its own. */
   #mayDebounce({ readyBefore, staysUnready, changedFields }: StatusDiff, reportAfterMs: number | undefined): boolean {
     const { progressFields = [] } = this.#definition;
-    const isAccurate = staysUnready || (readyBefore === undefined && reportAfterMs !== undefined);
+    const isAccurate = staysUnready || (readyBefore !== 'False' && reportAfterMs !== undefined);
     return isAccurate && changedFields.every((name) => progressFields.includes(name));
   }
 

@@ -20,6 +20,7 @@ export interface AdmissionRule {
   readonly variables?: Readonly<Record<string, string>>;
   /** The rule is evaluated once per object of this kind, as `params`, so there should be few; it must hold for each. */
   readonly against?: Kind;
+  /** A denied request reports all that do not hold. */
   readonly checks: readonly AdmissionCheck[];
 }
 
@@ -34,7 +35,8 @@ export interface AdmissionCheck {
 export function toAdmissionObjects(
   rule: AdmissionRule,
 ): [policy: NewObject<ValidatingAdmissionPolicy>, binding: NewObject<ValidatingAdmissionPolicyBinding>] {
-  const { name, kind, operations, action, denyReason = 'Invalid', when, variables = {}, against, checks } = rule;
+  const { name, kind, operations, action, denyReason = 'Invalid', when, against } = rule;
+  const { variables = {}, checks } = action === 'Deny' && rule.checks.length > 1 ? reportingAll(rule) : rule;
   const { group, version, plural } = kind;
   const policy = {
     metadata: { name },
@@ -63,4 +65,13 @@ export function toAdmissionObjects(
     },
   };
   return [policy, binding];
+}
+
+/** The response to a denied request has the message of one validation: this one has those of all checks. */
+function reportingAll({ variables, checks }: AdmissionRule): Pick<AdmissionRule, 'variables' | 'checks'> {
+  const problems = checks.map(({ holds, message }) => `(${holds}) ? '' : (${message})`).join(',\n');
+  return {
+    variables: { ...variables, problems: `[\n${problems}\n].filter(problem, problem != '')` },
+    checks: [{ holds: 'variables.problems.size() == 0', message: `variables.problems.join('; ')` }],
+  };
 }

@@ -48,6 +48,16 @@ test('a deprecated kind carries its warning, another one nothing', () => {
   );
 });
 
+test('labels are those of the definition, and the status is a subresource unless the kind has none', () => {
+  const partsOf = (extra: object) => {
+    const { metadata, spec } = toCustomResourceDefinition(kindOf(z.object({}), extra));
+    const [version] = (spec as { versions: { subresources: unknown }[] }).versions; // of toCustomResourceDefinition
+    return [metadata.labels, version?.subresources];
+  };
+  assert.deepEqual(partsOf({}), [undefined, { status: {} }]);
+  assert.deepEqual(partsOf({ labels: { a: '' }, hasStatusSubresource: false }), [{ a: '' }, {}]);
+});
+
 test('integers have their format, and only explicit bounds', () => {
   assert.deepEqual(member(z.int().meta({ format: 'int64' }).min(0)), { type: 'integer', format: 'int64', minimum: 0 });
 });

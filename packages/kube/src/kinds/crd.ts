@@ -7,9 +7,9 @@ type JsonSchema = Record<string, unknown>;
 
 /** The CustomResourceDefinition of a kind, with a structural schema. */
 export function toCustomResourceDefinition(kind: DefinedKind): NewObject<CustomResourceDefinition> {
-  const { group, version, kind: name, plural, singular, listKind, shortNames, scope, deprecated } = kind;
+  const { group, version, kind: name, plural, singular, listKind, shortNames, scope, labels, deprecated } = kind;
   return {
-    metadata: { name: `${plural}.${group}` },
+    metadata: { name: `${plural}.${group}`, ...(Object.keys(labels).length === 0 ? {} : { labels }) },
     spec: {
       group,
       names: { kind: name, listKind, plural, singular, ...(shortNames.length === 0 ? {} : { shortNames }) },
@@ -20,7 +20,7 @@ export function toCustomResourceDefinition(kind: DefinedKind): NewObject<CustomR
           served: true,
           storage: true,
           ...(deprecated === undefined ? {} : { deprecated: true, deprecationWarning: deprecated }),
-          subresources: { status: {} },
+          subresources: kind.hasStatusSubresource ? { status: {} } : {},
           additionalPrinterColumns: kind.columns.map(({ name: column, path, type = 'string', priority }) => ({
             name: column,
             type,

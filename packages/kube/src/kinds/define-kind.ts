@@ -19,6 +19,10 @@ export interface KindDefinition<Fields extends Shape> {
   readonly scope: 'Cluster' | 'Namespaced';
   /** One paragraph for `kubectl explain` and the reference page. */
   readonly description: string;
+  /** Labels of the CRD. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** False if the status, if any, is written together with the spec. Default: true. */
+  readonly hasStatusSubresource?: boolean;
   /** Extra columns of `kubectl get`, in order; a string is a path. */
   readonly columns: Readonly<Record<string, string | Column>>;
   /** Warning of the API server in every response for this kind. */
@@ -32,6 +36,8 @@ export interface KindDefinition<Fields extends Shape> {
 /** A kind, with the source of its type, CRD and reference page. */
 export interface DefinedKind<T extends KubeObject = KubeObject> extends Kind<T> {
   readonly description: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly hasStatusSubresource: boolean;
   readonly columns: readonly (Column & { readonly name: string })[];
   readonly deprecated: string | undefined;
   readonly rules: readonly { rule: string; message: string }[];
@@ -58,6 +64,8 @@ export function defineKind<const Fields extends Shape>(
     shortNames = [],
     scope,
     description,
+    labels = {},
+    hasStatusSubresource = true,
     columns,
     deprecated,
     fields,
@@ -74,6 +82,8 @@ export function defineKind<const Fields extends Shape>(
     shortNames,
     scope,
     description,
+    labels,
+    hasStatusSubresource,
     columns: Object.entries(columns).map(([name, column]) => ({
       name,
       ...(typeof column === 'string' ? { path: column } : column),

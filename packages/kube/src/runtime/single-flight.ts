@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { BoundedMap } from './bounded-map.ts';
 
 export interface SingleFlightOptions {
   readonly clock: Clock;
@@ -25,7 +26,7 @@ export class SingleFlight<T> {
   readonly #running = new Map<string, Promise<T>>();
   readonly #waiting = new Map<string, Promise<T>>();
   /** When a key's token bucket is full. */
-  readonly #spentUntil = new Map<string, number>();
+  readonly #spentUntil = new BoundedMap<string, number>(mostKeys);
 
   constructor(options: SingleFlightOptions) {
     this.#options = options;
@@ -57,10 +58,7 @@ export class SingleFlight<T> {
     const { clock, everyMs, burst } = this.#options;
     const now = clock.now();
     const spentUntil = Math.max(this.#spentUntil.get(key) ?? 0, now) + everyMs;
-    this.#spentUntil.delete(key);
     this.#spentUntil.set(key, spentUntil);
-    const [oldest = ''] = this.#spentUntil.keys();
-    if (this.#spentUntil.size > mostKeys) this.#spentUntil.delete(oldest);
     const pauseMs = spentUntil - everyMs * burst - now;
     if (pauseMs > 0) await clock.sleep(pauseMs);
   }

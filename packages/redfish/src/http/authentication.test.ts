@@ -326,6 +326,29 @@ test('an aborted caller does not abort the first Basic request of another caller
   assert.equal((await first).powerState, 'Off');
 });
 
+test('a wrong password is sent once with Basic, also when the caller gives up before the response', async () => {
+  await using stub = await StubBmc.start({ sessions: false });
+  const received = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  stub.intercept = ({ path }, response) => {
+    if (path !== system) return false;
+    received.resolve();
+    void answered.promise.then(() => json(response, 401, {}));
+    return true;
+  };
+  await using bmc = openStubClient(stub, { password: 'hunter2' });
+  const abortController = new AbortController();
+  const reason = new Error('no longer interested');
+  const first = assert.rejects(readSystem(bmc, system, { signal: abortController.signal }), reason);
+  await received.promise;
+  abortController.abort(reason);
+  await first;
+  const second = assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed' });
+  answered.resolve();
+  await second;
+  assert.equal(requestsWithBasic(stub).length, 1);
+});
+
 test('a changed password that the BMC stored differently is sent once with Basic from concurrent requests', async () => {
   const account = '/redfish/v1/AccountService/Accounts/2';
   await using stub = await StubBmc.start({ sessions: false });

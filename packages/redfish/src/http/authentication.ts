@@ -1,6 +1,6 @@
 import { closedError, type RedfishError } from '../errors.ts';
 import { unlessAborted } from './aborted.ts';
-import type { Clock } from './clock.ts';
+import type { AuthenticationOptions } from './authentication-options.ts';
 import type { Interceptor, Send } from './interceptor.ts';
 import { forbiddenInSession, rejectedLogin } from './login-errors.ts';
 import { errorFromResponse } from './parse-response.ts';
@@ -16,29 +16,14 @@ import {
   type SessionRequest,
 } from './session.ts';
 
-export interface AuthenticationOptions {
-  readonly origin: string;
-  readonly clock: Clock;
-  readonly credentials: Credentials;
-  readonly deadlineMs: number;
-  /** Sends without queueing: a login is part of the request that needs it. */
-  readonly send: Send;
-  /** Where sessions are created; undefined when the BMC has no sessions. */
-  readonly sessionsPath: () => Promise<string | undefined>;
-  readonly onSessions: (count: number) => void;
-  /**
-   * Whether a BMC that refuses sessions gets one request with Basic. A wrong password is then sent twice, which guesses
-   * cannot afford.
-   */
-  readonly basicFallback: boolean;
-}
-
 /** With Basic the first request is the login. `until`: when a session is tried again; `refused`: the rejection of the last one. */
 type AuthState = Session | { readonly kind: 'basic'; readonly until: number; readonly refused?: RedfishError };
 
 /** Permission to send one request with this authentication; disposed of when the response is known. */
 interface Permit extends Disposable {
   readonly auth: AuthState;
+  /** The response decides whether other requests may use these Basic credentials. */
+  readonly verifies: boolean;
 }
 
 /** Sessions that are used up at the BMC expire there; after this time one is requested again. */
@@ -83,7 +68,14 @@ export class Authentication {
 
   /** Adds the authentication to a request; logs in before when needed, and once more when the session has expired. */
   readonly intercept: Interceptor = async (request, next) => {
-    using permit = await this.#acquirePermit(request.signal);
+    const permit = await this.#acquirePermit(request.signal);
+    if (!permit.verifies || request.method !== 'GET') return this.#sendWith(permit, request, next);
+    // Like a login, it outlives its caller: the BMC counts a wrong password all the same, and the next request would repeat it.
+    return unlessAborted(this.#sendWith(permit, { ...request, signal: undefined }, next), request.signal);
+  };
+
+  async #sendWith(acquired: Permit, request: RedfishRequest, next: Send): Promise<RawResponse> {
+    using permit = acquired;
     const { auth } = permit;
     const credentials = this.#credentials;
     const response = await this.#send(request, auth, next);
@@ -93,7 +85,7 @@ export class Authentication {
     if (auth.kind === 'basic' && credentials === this.#credentials) throw this.#rejectWith(auth, request, response);
     permit[Symbol.dispose]();
     return this.#retryWithNewLogin(request, auth, next);
-  };
+  }
 
   async #retryWithNewLogin(request: RedfishRequest, expired: AuthState, next: Send): Promise<RawResponse> {
     this.#clear(expired);
@@ -165,8 +157,9 @@ export class Authentication {
       await this.#awaitPasswordChange(signal);
       const auth = await this.#ensureLoggedIn(signal);
       if (auth.kind === 'session' || this.#verifiedCredentials === this.#credentials)
-        return { auth, [Symbol.dispose]: () => undefined };
-      if (this.#verification === undefined) return { auth, [Symbol.dispose]: this.#beginVerification() };
+        return { auth, verifies: false, [Symbol.dispose]: () => undefined };
+      if (this.#verification === undefined)
+        return { auth, verifies: true, [Symbol.dispose]: this.#beginVerification() };
       await unlessAborted(this.#verification, signal);
     }
   }

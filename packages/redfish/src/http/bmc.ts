@@ -24,7 +24,7 @@ import { Transport } from './transport.ts';
 export type { BmcEndpoint } from '../endpoint.ts';
 export type { BmcLimits, BmcOptions } from './bmc-options.ts';
 export { Password } from './password.ts';
-export type { CallOptions, WriteOptions, WriteResponse } from './request.ts';
+export { type CallOptions, Upload, type WriteOptions, type WriteResponse } from './request.ts';
 export type { BmcObserver } from './request-observer.ts';
 
 const maxRedirects = 3;
@@ -147,13 +147,14 @@ export class Bmc implements AsyncDisposable {
     path: string,
     schema: S,
     options: CallOptions = {},
-  ): Promise<{ value: z.output<S>; etag: string | undefined; length: number }> {
+  ): Promise<{ value: z.output<S>; etag: string | undefined; length: number; status: number }> {
     const { response, context } = await this.#follow(pathOf(path), options);
     const json = jsonOf(response, context);
     return {
       value: parse(schema, json, response, context),
       etag: etagOf(response, json),
       length: response.text.length,
+      status: response.status,
     };
   }
 
@@ -177,7 +178,7 @@ export class Bmc implements AsyncDisposable {
     return this.#write('PATCH', path, { ...options, ifMatch: etag === ifMatch ? undefined : etag }, body);
   }
 
-  /** Sent once. After an error without a status it is unknown whether it was carried out: read before repeating it. */
+  /** Sent once; an Upload is streamed. After an error without a status it is unknown whether it was carried out: read first. */
   post(path: string, body: object, options: WriteOptions = {}): Promise<WriteResponse> {
     return this.#write('POST', path, options, body);
   }

@@ -21,44 +21,70 @@ export interface ReadResponseOptions {
 export function readResponse(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { signal, maxBodyBytes, tooLarge }: ReadResponseOptions,
+  options: ReadResponseOptions,
 ): Promise<BufferedResponse> {
-  const { promise, resolve, reject } = Promise.withResolvers<BufferedResponse>();
-  let controller: Dispatcher.DispatchController | undefined;
-  const chunks: Buffer[] = [];
-  let [status, bytes]: [number, number] = [0, 0];
-  let headers: BufferedResponse['headers'] = {};
-  const abort = (reason: Error): void => {
-    reject(reason);
-    controller?.abort(reason);
-  };
-  const onAbort = (): void => abort(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
-  const finish = (end: () => void): void => {
-    signal.removeEventListener('abort', onAbort);
-    end();
-  };
-  if (signal.aborted) {
-    onAbort();
-    return promise;
+  const reader = new ResponseReader(options);
+  if (!options.signal.aborted) dispatcher.dispatch(request, reader);
+  return reader.response;
+}
+
+class ResponseReader implements Dispatcher.DispatchHandler {
+  readonly response: Promise<BufferedResponse>;
+  readonly #options: ReadResponseOptions;
+  readonly #settle: Pick<PromiseWithResolvers<BufferedResponse>, 'resolve' | 'reject'>;
+  readonly #chunks: Buffer[] = [];
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #headers: BufferedResponse['headers'] = {};
+  #bytes = 0;
+
+  constructor(options: ReadResponseOptions) {
+    this.#options = options;
+    const { promise, ...settle } = Promise.withResolvers<BufferedResponse>();
+    this.response = promise;
+    this.#settle = settle;
+    if (options.signal.aborted) this.#onAbort();
+    else options.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
-  signal.addEventListener('abort', onAbort, { once: true });
-  dispatcher.dispatch(request, {
-    onRequestStart(started) {
-      // Aborted while it waited for a connection. Nothing was sent yet; aborting later would close the connection.
-      signal.throwIfAborted();
-      controller = started;
-    },
-    onResponseStart(_controller, statusCode, responseHeaders) {
-      status = statusCode;
-      headers = responseHeaders;
-    },
-    onResponseData(_controller, chunk) {
-      bytes += chunk.length;
-      if (bytes > maxBodyBytes) abort(tooLarge());
-      else chunks.push(chunk);
-    },
-    onResponseEnd: () => finish(() => resolve({ status, headers, body: Buffer.concat(chunks) })),
-    onResponseError: (_controller, error) => finish(() => reject(error)),
-  });
-  return promise;
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Aborted while it waited for a connection. Nothing was sent yet; aborting later would close the connection.
+    this.#options.signal.throwIfAborted();
+    this.#controller = controller;
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#options.maxBodyBytes) this.#abort(this.#options.tooLarge());
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#stopListening();
+    this.#settle.resolve({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#stopListening();
+    this.#settle.reject(error);
+  }
+
+  readonly #onAbort = (): void => {
+    const { reason } = this.#options.signal;
+    this.#abort(reason instanceof Error ? reason : new Error('aborted'));
+  };
+
+  #abort(reason: Error): void {
+    this.#settle.reject(reason);
+    this.#controller?.abort(reason);
+  }
+
+  #stopListening(): void {
+    this.#options.signal.removeEventListener('abort', this.#onAbort);
+  }
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Credentials } from './password.ts';
 
 export type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE';
@@ -24,6 +25,24 @@ export interface WriteOptions extends CallOptions {
   readonly newCredentials?: Credentials | undefined;
 }
 
+export interface OpenUpload {
+  /** Bytes. */
+  readonly length: number;
+  readonly stream: Readable;
+}
+
+/** The body of a POST that is streamed, so that a large one is never in memory as a whole. */
+export class Upload {
+  readonly contentType: string;
+  /** Opens the body; again when the BMC wants a new login first. */
+  readonly open: () => Promise<OpenUpload>;
+
+  constructor(contentType: string, open: () => Promise<OpenUpload>) {
+    this.contentType = contentType;
+    this.open = open;
+  }
+}
+
 export interface WriteResponse {
   readonly status: number;
   /** Path of the resource that was created or started, without the host name that the BMC assumes for itself. */
@@ -37,6 +56,7 @@ export interface RedfishRequest extends CallOptions {
   readonly method: Method;
   readonly path: string;
   readonly headers: Record<string, string>;
+  /** JSON, or an Upload. */
   readonly body?: unknown;
   /** From the attempt to connect until the last byte of the response. */
   readonly deadlineMs: number;

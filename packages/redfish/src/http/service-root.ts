@@ -13,6 +13,10 @@ export const serviceRoot = z.object({
   SessionService: link,
   EventService: link,
   AccountService: link,
+  UpdateService: link,
+  /** The TaskService, by the name of the standard. */
+  Tasks: link,
+  Registries: link,
   Links: part({ Sessions: link }),
   ProtocolFeaturesSupported: part({
     ExpandQuery: part({ NoLinks: flag, Levels: flag, MaxLevels: amount, ExpandAll: flag }),
@@ -20,7 +24,15 @@ export const serviceRoot = z.object({
 });
 export type ServiceRoot = z.output<typeof serviceRoot>;
 
-const usualServices = ['Systems', 'Managers', 'SessionService', 'EventService', 'AccountService'];
+const usualServices = [
+  'Systems',
+  'Managers',
+  'SessionService',
+  'EventService',
+  'AccountService',
+  'UpdateService',
+  'Registries',
+];
 
 /** Replaces a root that the BMC shows only after a login, against the standard: the usual paths are used. */
 export const hiddenRoot = (): ServiceRoot =>

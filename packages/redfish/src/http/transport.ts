@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Client, type Dispatcher } from 'undici';
@@ -8,7 +9,7 @@ import { closedError, RedfishError } from '../errors.ts';
 import { idleTimeoutMs, maxIdlePerBmc, type IdleConnections } from './idle-connections.ts';
 import type { Send } from './interceptor.ts';
 import { guardedConnector, type MaySend } from './ownership-check.ts';
-import type { RawResponse, RedfishRequest } from './request.ts';
+import { type RawResponse, type RedfishRequest, Upload } from './request.ts';
 import type { TlsContexts } from './tls-contexts.ts';
 import { verifyingConnector, type VerifyingConnector } from './verifying-connector.ts';
 
@@ -55,7 +56,7 @@ export class Transport {
     };
   }
 
-  /** Resolves with any status; rejects with Unreachable, TimedOut, TlsUntrusted, BadAnswer or the reason of the signal. */
+  /** Resolves with any status; rejects with Unreachable, TimedOut, TlsUntrusted, CertificateChanged, BadAnswer or the reason of the signal. */
   readonly send: Send = async (request) => {
     if (this.#isClosed) throw closedError();
     request.signal?.throwIfAborted();
@@ -112,9 +113,10 @@ export class Transport {
   }
 
   async #dispatch(dispatcher: Dispatcher, request: RedfishRequest, signal: AbortSignal): Promise<RawResponse> {
-    const { method, path, headers, body } = request;
+    const { method, path, headers } = request;
     const { maxBodyBytes } = this.#options;
     const tooLarge = () => this.#badResponseError(`${method} ${path}: more than ${maxBodyBytes} bytes`);
+    const { body, contentHeaders } = await encodedBodyOf(request);
     const dispatchOptions = {
       method,
       path,
@@ -122,12 +124,14 @@ export class Transport {
         accept: 'application/json',
         'accept-encoding': 'identity',
         'odata-version': '4.0',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...contentHeaders,
         ...headers,
       },
-      body: body === undefined ? null : JSON.stringify(body),
+      body,
     };
-    const response = await readResponse(dispatcher, dispatchOptions, { signal, maxBodyBytes, tooLarge });
+    const response = await readResponse(dispatcher, dispatchOptions, { signal, maxBodyBytes, tooLarge }).finally(() => {
+      if (body instanceof Readable) body.destroy();
+    });
     return { status: response.status, headers: response.headers, text: await this.#textOf(response) };
   }
 
@@ -159,6 +163,19 @@ export class Transport {
   #badResponseError(message: string, cause?: unknown): RedfishError {
     return new RedfishError({ code: 'BadAnswer', message, cause });
   }
+}
+
+interface EncodedBody {
+  readonly body: Readable | string | null;
+  readonly contentHeaders: Record<string, string>;
+}
+
+async function encodedBodyOf({ body }: RedfishRequest): Promise<EncodedBody> {
+  if (body === undefined) return { body: null, contentHeaders: {} };
+  if (!(body instanceof Upload))
+    return { body: JSON.stringify(body), contentHeaders: { 'content-type': 'application/json' } };
+  const { length, stream } = await body.open();
+  return { body: stream, contentHeaders: { 'content-type': body.contentType, 'content-length': String(length) } };
 }
 
 function codeOf(error: unknown): string {

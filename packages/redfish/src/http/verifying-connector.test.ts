@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { caPem, certFingerprint, certPem, elsewherePem, expiredPem, keyPem } from '../../test/certificates.ts';
 import { StubBmc, openStubClient } from '../../test/stub-bmc.ts';
@@ -51,6 +52,35 @@ test('a fingerprint in lower case without colons is accepted', () =>
 
 test('another certificate than the pinned one is rejected, even one of the configured CA', () =>
   isRejected(elsewherePem, { caPem, fingerprint: certFingerprint }, /pinned fingerprint is/));
+
+const elsewhere = { fingerprint: new X509Certificate(elsewherePem).fingerprint256 };
+
+test('a recorded certificate is trusted with any issuer', () =>
+  isTrusted(certPem, { recordedFingerprint: certFingerprint }));
+
+test('a certificate of the configured CA is trusted whatever is recorded', () =>
+  isTrusted(certPem, { caPem, recordedFingerprint: elsewhere.fingerprint }));
+
+test('another certificate than the recorded one gets no request, and the error has both fingerprints', async () => {
+  const { requests, outcome } = await readOnce(elsewherePem, { recordedFingerprint: certFingerprint });
+  assert.ok(outcome instanceof RedfishError);
+  assert.deepEqual([outcome.code, outcome.retry, requests], ['CertificateChanged', 'blocked', 0]);
+  assert.ok(
+    outcome.message.includes(`shows certificate ${elsewhere.fingerprint} instead of the recorded ${certFingerprint}`),
+  );
+  assert.equal(outcome.unknownCertificate, undefined, 'it is not to be recorded');
+});
+
+for (const [title, cert, tls, expected] of [
+  ['of an unknown CA', certPem, {}, certFingerprint],
+  ['of a known CA for another name', elsewherePem, { caPem }, undefined],
+  ['that is not the pinned one', elsewherePem, { fingerprint: certFingerprint }, undefined],
+] as const)
+  test(`the error of a certificate ${title} ${expected === undefined ? 'has no' : 'has its'} fingerprint to be recorded`, async () => {
+    const { outcome } = await readOnce(cert, tls);
+    assert.ok(outcome instanceof RedfishError);
+    assert.equal(outcome.unknownCertificate, expected);
+  });
 
 test('any certificate is accepted when verification is disabled', () =>
   isTrusted(expiredPem, { insecureSkipVerify: true }));

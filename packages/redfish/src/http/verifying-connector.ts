@@ -60,27 +60,49 @@ function contextOf(endpoint: BmcEndpoint, contexts: TlsContexts): AcquiredContex
 
 function verifyCertificate(socket: TLSSocket, endpoint: BmcEndpoint): RedfishError | undefined {
   const certificate = socket.getPeerCertificate();
-  const { fingerprint = '' } = endpoint.tls ?? {};
-  if (fingerprint !== '') {
-    return bare(certificate.fingerprint256) === bare(fingerprint)
+  const { fingerprint = '', recordedFingerprint = '' } = endpoint.tls ?? {};
+  const isShown = (expected: string): boolean => bare(certificate.fingerprint256) === bare(expected);
+  if (fingerprint !== '')
+    return isShown(fingerprint)
       ? undefined
       : untrusted(endpoint, certificate, `the pinned fingerprint is ${fingerprint}`);
-  }
-  return socket.authorized ? undefined : untrusted(endpoint, certificate, reasonOf(socket, endpoint));
+  if (socket.authorized || (recordedFingerprint !== '' && isShown(recordedFingerprint))) return undefined;
+  if (recordedFingerprint !== '') return changed(endpoint, certificate, recordedFingerprint);
+  // The certificate of a known authority for another name is that of another BMC.
+  const isOfOther = codeOf(socket) === 'ERR_TLS_CERT_ALTNAME_INVALID';
+  const unknownCertificate = isOfOther ? undefined : certificate.fingerprint256;
+  return untrusted(endpoint, certificate, reasonOf(socket, endpoint), unknownCertificate);
 }
 
-function untrusted(endpoint: BmcEndpoint, certificate: PeerCertificate, reason: string): RedfishError {
+function changed(endpoint: BmcEndpoint, { fingerprint256 }: PeerCertificate, recorded: string): RedfishError {
+  return new RedfishError({
+    code: 'CertificateChanged',
+    message:
+      `${originOf(endpoint)} shows certificate ${fingerprint256} instead of the recorded ${recorded}; ` +
+      'find out why, then remove annotation metal.ironcore.dev/trusted-certificate',
+  });
+}
+
+function untrusted(
+  endpoint: BmcEndpoint,
+  certificate: PeerCertificate,
+  reason: string,
+  unknownCertificate?: string,
+): RedfishError {
   return new RedfishError({
     code: 'TlsUntrusted',
+    unknownCertificate,
     message:
       `the certificate of ${originOf(endpoint)} is not trusted: ${reason}; compare fingerprint ` +
       `${certificate.fingerprint256} with the BMC and set protocol.tls.fingerprint or caBundle`,
   });
 }
 
-function reasonOf({ authorizationError }: TLSSocket, { host, tls }: BmcEndpoint): string {
-  // Declared as an Error; Node sets the code of the failed verification, a string.
-  const code = String(authorizationError);
+/** Declared as an Error; Node sets the code of the failed verification, a string. */
+const codeOf = ({ authorizationError }: TLSSocket): string => String(authorizationError);
+
+function reasonOf(socket: TLSSocket, { host, tls }: BmcEndpoint): string {
+  const code = codeOf(socket);
   if (code === 'CERT_HAS_EXPIRED') return 'it has expired';
   if (code === 'CERT_NOT_YET_VALID') return 'it is not valid yet';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `it was not issued for ${host}`;

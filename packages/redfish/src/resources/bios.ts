@@ -2,7 +2,8 @@ import type * as z from 'zod';
 import type { WriteResponse, Bmc } from '../http/bmc.ts';
 import { pathOf } from '../endpoint.ts';
 import { RedfishError, wasNotApplied } from '../errors.ts';
-import { bios as biosResource, task as taskResource, taskMessage } from '../schemas.ts';
+import { bios as biosResource } from '../schemas.ts';
+import { task as taskResource, taskMessage } from '../update-schemas.ts';
 import { readSystemResource, type SystemCallOptions } from './systems.ts';
 
 /**

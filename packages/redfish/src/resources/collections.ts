@@ -15,6 +15,8 @@ export interface ListOptions extends MemberOptions {
   /** Levels to expand, when the BMC supports it. */
   readonly levels?: number | undefined;
   readonly maxMembers?: number | undefined;
+  /** Without `$expand`, for large members that are not all read. */
+  readonly isPlain?: boolean | undefined;
 }
 
 /** Members of a collection, parsed. One request when the BMC expands; otherwise members that are links are read one by one. */
@@ -42,7 +44,9 @@ export async function listMembers(bmc: Bmc, path: string, options: ListOptions =
     visited.add(pathOf(next));
     requireAtMost(maxPages, 'pages', visited.size, path);
     const { value, length }: Page =
-      next === path ? await readExpanded(bmc, path, collection, options) : await bmc.read(next, collection, options);
+      next === path && options.isPlain !== true
+        ? await readExpanded(bmc, path, collection, options)
+        : await bmc.read(next, collection, options);
     characters += length;
     requireAtMost(maxCharacters, 'characters', characters, path);
     requireAtMost(options.maxMembers ?? maxMembers, 'members', members.size + value.Members.length, path);

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { Bmc, CallOptions } from '../http/bmc.ts';
 import { readMembers } from './collections.ts';
 import { type NetworkInterface, networkInterfacesOf } from './ethernet-interfaces.ts';
-import { readMemoryGiB } from './memory-modules.ts';
+import { type MemoryModule, readMemoryGiB, readMemoryModules } from './memory-modules.ts';
 import { readAdapterInterfaces } from './network-adapters.ts';
 import { type MissingPart, PartReader } from './part-reader.ts';
 import { type Processor, processorOf } from './processors.ts';
@@ -19,6 +19,8 @@ export interface Inventory {
   readonly processors: readonly Processor[];
   readonly storages: readonly StorageUnit[];
   readonly networkInterfaces: readonly NetworkInterface[];
+  /** Only if they were asked for. */
+  readonly memoryModules?: readonly MemoryModule[] | undefined;
   /** The parts that could not be read, with the reason, in the order of their paths. */
   readonly missing: readonly MissingPart[];
 }
@@ -26,6 +28,8 @@ export interface Inventory {
 export interface InventoryOptions extends SystemCallOptions {
   /** Called with the system before its parts are read, which may take long or fail. */
   readonly onSystem?: ((system: SystemState) => void) | undefined;
+  /** Reads the memory modules, too, with a request for each where the BMC has no `$expand`. */
+  readonly withMemoryModules?: boolean | undefined;
 }
 
 /**
@@ -48,17 +52,19 @@ export async function readInventory(bmc: Bmc, uri: string, options: InventoryOpt
     const ofAdapters = await readAdapterInterfaces(bmc, value, parts, side);
     return ofAdapters.length > 0 ? ofAdapters : found;
   };
-  const [processors, storages, networkInterfaces, memoryGiB] = await Promise.all([
+  const [processors, storages, networkInterfaces, memoryGiB, memoryModules] = await Promise.all([
     collection('processors', value.Processors, processor),
     readStorages(bmc, value, parts, side),
     readInterfaces(),
     readMemoryGiB(bmc, value, parts, side),
+    options.withMemoryModules === true ? readMemoryModules(bmc, value, parts, side) : undefined,
   ]);
   return {
     system: { ...system, memoryGiB },
     processors: processors.filter(({ Status }) => Status.State !== 'Absent').map(processorOf),
     storages,
     networkInterfaces,
+    ...(memoryModules === undefined ? {} : { memoryModules }),
     missing: parts.missing,
   };
 }

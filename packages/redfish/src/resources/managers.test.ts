@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StubBmc, json, openStubClient } from '../../test/stub-bmc.ts';
-import { findManager, readManagers, resetManager } from './managers.ts';
+import { findManager, readManagers, resetManager, resetManagerToDefaults } from './managers.ts';
 import type { Unreadable } from './members.ts';
 
 const managers = '/redfish/v1/Managers';
@@ -117,3 +117,38 @@ test('a manager that names no reset action gets the reset at the path of the sta
     stub.resources.delete(target);
     await assert.rejects(resetManager(bmc, `${managers}/1`, 'GracefulRestart'), { code: 'NotFound', status: 404 });
   }));
+
+const defaults = (types: readonly string[]) => ({
+  Actions: {
+    '#Manager.ResetToDefaults': {
+      target: `${managers}/1/Actions/Manager.ResetToDefaults`,
+      'ResetType@Redfish.AllowableValues': types,
+    },
+  },
+});
+
+for (const [offered, sent] of [
+  [['PreserveNetwork', 'ResetAll'], 'ResetAll'],
+  [['PreserveNetworkAndUsers', 'PreserveNetwork'], 'PreserveNetwork'],
+] as const)
+  test(`of ${offered.join(' and ')}, a manager is reset to defaults by ${sent}`, () =>
+    withManagers({ '1': defaults(offered) }, async (stub, bmc) => {
+      const target = `${managers}/1/Actions/Manager.ResetToDefaults`;
+      stub.set(target, {});
+      const logAtSend: (string | undefined)[] = [];
+      const onSend = async () => void logAtSend.push(stub.log.at(-1));
+      await resetManagerToDefaults(bmc, `${managers}/1`, { onSend });
+      assert.deepEqual(logAtSend, [`GET ${managers}/1`]);
+      assert.equal(stub.log.at(-1), `POST ${target}`);
+      assert.deepEqual(stub.received.at(-1)?.body, { ResetType: sent });
+    }));
+
+for (const [what, members] of [
+  ['no reset to defaults', reset()],
+  ['only one that keeps the accounts', defaults(['PreserveNetworkAndUsers'])],
+] as const)
+  test(`a manager that offers ${what} is not reset`, () =>
+    withManagers({ '1': members }, async (stub, bmc) => {
+      await assert.rejects(resetManagerToDefaults(bmc, `${managers}/1`), { code: 'NotSupported' });
+      assert.ok(stub.log.every((line) => !line.startsWith('POST') || line.endsWith('/Sessions')));
+    }));

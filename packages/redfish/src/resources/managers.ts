@@ -89,6 +89,34 @@ export async function resetManager(
   }
 }
 
+/** Types of a reset to defaults, from the most thorough one. Each of them resets the accounts. */
+export type DefaultsResetType = 'ResetAll' | 'PreserveNetwork';
+
+export interface DefaultsResetOptions extends CallOptions {
+  /** Called just before the reset is sent. */
+  readonly onSend?: ((type: DefaultsResetType) => Promise<void>) | undefined;
+}
+
+/**
+ * Resets the BMC to factory settings: accounts, and if the BMC offers that also its network. Never sent twice.
+ * @throws RedfishError NotSupported when the manager does not offer the action, or no type that resets the accounts.
+ */
+export async function resetManagerToDefaults(
+  bmc: Bmc,
+  uri: string,
+  { onSend, ...options }: DefaultsResetOptions = {},
+): Promise<void> {
+  const urgent: CallOptions = { priority: 'power', ...options };
+  const { Actions } = await bmc.get(uri, manager, urgent);
+  const action = Actions['#Manager.ResetToDefaults'];
+  if (action?.target === undefined)
+    throw new RedfishError({ code: 'NotSupported', message: `${uri} offers no reset to defaults` });
+  const allowed = await allowedResetTypes(bmc, action, urgent);
+  const ResetType = chooseReset<DefaultsResetType>(uri, ['ResetAll', 'PreserveNetwork'], allowed);
+  await onSend?.(ResetType);
+  await bmc.post(action.target, { ResetType }, urgent);
+}
+
 const isConnectionLost = (error: unknown): boolean =>
   error instanceof RedfishError && (error.code === 'Unreachable' || error.code === 'TimedOut');
 

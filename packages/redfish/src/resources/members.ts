@@ -105,6 +105,12 @@ export function concernsOneResource(error: unknown): error is RedfishError {
   return code === 'NotFound' || code === 'NotSupported' || code === 'BadAnswer';
 }
 
+/** For a resource that another one names, and that some BMCs do not have all the same. */
+export function undefinedIfMissing(error: unknown): undefined {
+  if (error instanceof RedfishError && error.code === 'NotFound') return undefined;
+  throw error;
+}
+
 /** The results are in the order of the items. After a failure no further item is started. */
 export async function mapConcurrently<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];

@@ -11,6 +11,7 @@ export interface Processor {
   readonly maxSpeedMHz: number | undefined;
   readonly totalCores: number | undefined;
   readonly totalThreads: number | undefined;
+  readonly serialNumber?: string | undefined;
 }
 
 export const processorOf = (item: z.output<typeof processor>, index: number): Processor => ({
@@ -23,4 +24,5 @@ export const processorOf = (item: z.output<typeof processor>, index: number): Pr
   maxSpeedMHz: item.MaxSpeedMHz,
   totalCores: item.TotalCores,
   totalThreads: item.TotalThreads,
+  serialNumber: item.SerialNumber,
 });

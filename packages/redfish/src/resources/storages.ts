@@ -36,6 +36,7 @@ export interface Drive {
   readonly capacityBytes: number | undefined;
   readonly vendor: string | undefined;
   readonly model: string | undefined;
+  readonly serialNumber?: string | undefined;
   readonly state: string | undefined;
 }
 
@@ -174,6 +175,7 @@ const driveOf = (item: z.output<typeof drive>): Drive => ({
   capacityBytes: item.CapacityBytes,
   vendor: item.Manufacturer,
   model: item.Model,
+  serialNumber: item.SerialNumber,
   state: item.Status.State,
 });
 
@@ -200,6 +202,7 @@ function simpleUnitsOf(units: readonly z.output<typeof simpleStorage>[]): Storag
         capacityBytes: device.CapacityBytes,
         vendor: device.Manufacturer,
         model: device.Model,
+        serialNumber: undefined,
         state: device.Status.State,
       })),
   }));

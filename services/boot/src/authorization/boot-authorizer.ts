@@ -2,7 +2,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
 import { managedInsteadOf, managedServer, sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
-import { isCleanupBoot, isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
+import { deploymentOf, isCleanupBoot, isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { keyOf, type ObjectRef } from '@metal/kube/kinds/kind.ts';
@@ -119,7 +119,15 @@ export class BootAuthorizer {
   async confirmedByToken(token: string): Promise<ServerBootConfiguration> {
     const known = await this.#knownBy(token);
     if (isDiscoveryBoot(known)) return this.#asKnown(known);
-    return this.#admit(known, isCleanupBoot(known) ? networkBootDenyReason : denyReason);
+    const isOrder = isCleanupBoot(known) || deploymentOf(known) !== undefined;
+    return this.#admit(known, isOrder ? networkBootDenyReason : denyReason);
+  }
+
+  /** The server and the boot of its agent, for data of a deployment, as the API server has them. @throws HttpError as `byToken` */
+  async deploymentByToken(token: string): Promise<{ server: Server; boot: ServerBootConfiguration }> {
+    const known = await this.#knownBy(token);
+    if (deploymentOf(known) === undefined) throw new HttpError(404, 'this boot deploys no disk image');
+    return this.#admitWithServer(known, networkBootDenyReason);
   }
 
   #asKnown(
@@ -170,18 +178,23 @@ export class BootAuthorizer {
     return known;
   }
 
-  async #admit(
+  async #admit(known: ServerBootConfiguration, denyReasonOf = denyReason): Promise<ServerBootConfiguration> {
+    return (await this.#admitWithServer(known, denyReasonOf)).boot;
+  }
+
+  async #admitWithServer(
     { metadata, spec }: ServerBootConfiguration,
-    denyReasonOf = denyReason,
-  ): Promise<ServerBootConfiguration> {
+    denyReasonOf: typeof denyReason,
+  ): Promise<{ server: Server; boot: ServerBootConfiguration }> {
     const ref = { name: metadata.name, namespace: metadata.namespace };
     const { server, boot } = await this.#read(spec.serverRef.name, ref, { isRetryable: true });
     const denied =
       boot === undefined || boot.metadata.uid !== metadata.uid
         ? 'its boot configuration is gone'
         : this.#denyReason(boot, server, denyReasonOf);
-    if (boot === undefined || denied !== undefined) throw new HttpError(403, `the token is not valid now: ${denied}`);
-    return boot;
+    if (server === undefined || boot === undefined || denied !== undefined)
+      throw new HttpError(403, `the token is not valid now: ${denied}`);
+    return { server, boot };
   }
 
   async #read(

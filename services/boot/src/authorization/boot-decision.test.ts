@@ -22,9 +22,12 @@ interface Situation {
   power?: 'On' | 'Off';
   powerState?: string;
   seen?: Record<string, string>;
+  diskImage?: ServerBootConfiguration['spec']['diskImage'];
 }
 
 const cleanup = { 'metal.ironcore.dev/type': 'Internal', 'metal.ironcore.dev/cleanup-attempt': '1' };
+const deployment = { 'metal.ironcore.dev/type': 'Internal', 'metal.ironcore.dev/deployment': 'd-uid' };
+const diskImage = { url: 'http://images.test/os', checksum: 'a', format: 'raw' };
 const internal = { 'metal.ironcore.dev/type': 'Internal' };
 
 function serverIn({
@@ -63,6 +66,7 @@ function bootIn({
   deleting = false,
   bootOf = 's',
   seen = {},
+  diskImage: image,
 }: Situation): ServerBootConfiguration {
   const conditions = Object.entries(seen).map(([type, lastTransitionTime]) => ({
     type,
@@ -81,7 +85,7 @@ function bootIn({
       annotations,
       ...(deleting ? { deletionTimestamp: minutesAgo(1) } : {}),
     },
-    spec: { serverRef: { name: bootOf } },
+    spec: { serverRef: { name: bootOf }, ...(image === undefined ? {} : { diskImage: image }) },
     status: { state: bootState, conditions },
   };
 }
@@ -93,6 +97,7 @@ const boots: [string, Situation][] = [
     'in discovery that is paused',
     { state: 'Discovery', annotations: internal, serverAnnotations: { 'metal.ironcore.dev/operation': 'ignore' } },
   ],
+  ['whose disk image is to be written', { annotations: deployment, claimUid: 'c1' }],
   ['claimed and not yet installed', { claimUid: 'c1' }],
   ['with another claim than the installed one', { claimUid: 'c2', provisionedClaimUID: 'c1' }],
   ['whose ignition was delivered a moment ago', { claimUid: 'c1', seen: { IgnitionDataFetched: minutesAgo(2) } }],
@@ -159,6 +164,18 @@ const localBoots: [string, Situation, RegExp][] = [
     'that is deleted while it is cleaned up',
     { state: 'Cleanup', annotations: cleanup, serverDeleting: true },
     /not cleaned up/,
+  ],
+  ['whose image is for its disk', { diskImage, claimUid: 'c1' }, /its image is on its disk/],
+  ['whose claim left during a deployment', { annotations: deployment }, /nothing is to be written.*no claim holds it/],
+  [
+    'whose deployment was stopped by a maintenance',
+    { annotations: deployment, claimUid: 'c1', state: 'Maintenance' },
+    /nothing is to be written.*in state Maintenance/,
+  ],
+  [
+    'whose deployment is paused',
+    { annotations: deployment, claimUid: 'c1', serverAnnotations: { 'metal.ironcore.dev/operation': 'ignore' } },
+    /nothing is to be written.*it is paused/,
   ],
   ['that is available', { state: 'Available' }, /state Available/],
   ['that is parked', { state: 'Parked' }, /state Parked/],

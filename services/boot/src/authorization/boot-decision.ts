@@ -2,8 +2,8 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { bootPolicyAnnotation, bootTokenExpiresAnnotation, networkAlways } from '@metal/api/wire/contract.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
-import { isCleanupBoot, isInternalBoot } from '@metal/api/wire/internal-boot.ts';
-import { withdrawalOf } from '@metal/api/wire/withdrawal.ts';
+import { deploymentOf, isCleanupBoot, isInternalBoot } from '@metal/api/wire/internal-boot.ts';
+import { deploymentWithdrawalOf, withdrawalOf } from '@metal/api/wire/withdrawal.ts';
 import type { ObjectRef } from '@metal/kube/kinds/kind.ts';
 import { stepConditions } from '../progress/boot-steps.ts';
 
@@ -15,7 +15,14 @@ export type BootDecision =
 
 /** A machine may load its ignition again for this long, for example after a reset. */
 const repeatableForMs = 10 * 60_000;
-const localBootStates: readonly (string | undefined)[] = ['Available', 'Released', 'Parked', 'Error'];
+const localBootStates: readonly (string | undefined)[] = [
+  'Available',
+  'Released',
+  'Parked',
+  'Decommissioning',
+  'Decommissioned',
+  'Error',
+];
 
 /** Why the boot configuration is not the current one of its server, or not prepared. */
 function configurationDenyReason(
@@ -58,6 +65,9 @@ export function decideBoot(server: Server, boot: ServerBootConfiguration | undef
     return { reason: `a server in state ${server.status?.state} boots nothing from the network` };
   const erasureDenied = isCleanupBoot(boot) ? erasureDenyReason(server) : undefined;
   if (erasureDenied !== undefined) return { reason: erasureDenied };
+  const deploymentDenied = deploymentOf(boot) === undefined ? undefined : deploymentWithdrawalOf(server);
+  if (deploymentDenied !== undefined) return { reason: `nothing is to be written to its disk: ${deploymentDenied}` };
+  if (boot.spec.diskImage !== undefined) return { reason: 'its image is on its disk' };
   if (isInstalled(server, boot, now)) return { reason: 'it has been installed already' };
   return mayRun(server) ? { boot } : { reason: machineIsOff, isHeld: true };
 }

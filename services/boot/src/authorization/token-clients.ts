@@ -1,4 +1,5 @@
 import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { BoundedMap } from '@metal/kube/runtime/bounded-map.ts';
 
 /** Firmware and the system that it starts may use different network cards, with their own leases. */
 export type Stage = 'firmware' | 'system';
@@ -33,7 +34,7 @@ const maxBoots = 10_000;
  */
 export class TokenClients {
   readonly #clock: Clock;
-  readonly #clients = new Map<string, Client>();
+  readonly #clients = new BoundedMap<string, Client>(maxBoots);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -45,10 +46,7 @@ export class TokenClients {
     if (other !== undefined) return other;
     const { bootUid, stage, address, isKnown } = request;
     if (stage === 'firmware') this.#clients.delete(keyOf(bootUid, 'system'));
-    this.#clients.delete(keyOf(bootUid, stage));
     this.#clients.set(keyOf(bootUid, stage), { address, isKnown, at: this.#clock.now() });
-    const [oldest = ''] = this.#clients.keys();
-    if (this.#clients.size > maxBoots) this.#clients.delete(oldest);
     return undefined;
   }
 

@@ -1,16 +1,15 @@
+import { BoundedMap } from '@metal/kube/runtime/bounded-map.ts';
+
 const uuidPattern = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const maxRemembered = 16;
 
 /** System UUIDs without a Server for which this replica received script requests; only the most recent ones. */
 export class UnknownMachines {
-  readonly #lastSeen = new Map<string, number>();
+  readonly #lastSeen = new BoundedMap<string, number>(maxRemembered);
 
   record(uuid: string, at: number): void {
     if (!uuidPattern.test(uuid)) return;
-    this.#lastSeen.delete(uuid);
     this.#lastSeen.set(uuid, at);
-    const [oldest = ''] = this.#lastSeen.keys();
-    if (this.#lastSeen.size > maxRemembered) this.#lastSeen.delete(oldest);
   }
 
   /**

@@ -39,7 +39,7 @@ const maxPullsPerSource = 4;
 /**
  * Stores files from registries on disk, by digest.
  *
- *   pull ─► .partial-<hex>-<n>, hashed while written ─► digest as expected? ─► sha256-<hex> ─► served
+ *   pull ─► .partial-<hex>-<n>, hashed while written ─► digest as expected? ─► <algorithm>-<hex> ─► served
  *                                                       └ no: removed, none of it is served
  *
  * - A file is served only after this process has verified its digest: while pulling it, or before the first use of a file
@@ -130,11 +130,11 @@ export class ArtefactStore implements AsyncDisposable {
   async #pull(wanted: Wanted): Promise<void> {
     const { clock, log } = this.#options;
     const path = await this.#pathOf(wanted.digest);
-    const partial = path.replace(/sha256-([0-9a-f]+)$/, `.partial-$1-${(this.#pulls += 1)}`);
+    const partial = path.replace(/[a-z0-9]+-([0-9a-f]+)$/, `.partial-$1-${(this.#pulls += 1)}`);
     const startedAt = clock.now();
     using idleTimeout = new IdleTimeout(clock, wanted.name);
     const signal = AbortSignal.any([this.#stop.signal, idleTimeout.signal]);
-    const verified = verifyingStream(wanted, () => idleTimeout.onData());
+    const verified = verifyingStream(wanted, () => idleTimeout.onData(), this.#options.sizeBytes);
     try {
       const source = await wanted.pull(signal);
       await pipeline(source, verified.stream, createWriteStream(partial, { flags: 'wx', mode: 0o600 }), { signal });
@@ -147,6 +147,7 @@ export class ArtefactStore implements AsyncDisposable {
       throw asBootError(error, wanted);
     }
     this.#kept.set(wanted.digest, { size: verified.bytes(), verified: true });
+    if (wanted.size === undefined) await this.#evictFor({ ...wanted, size: verified.bytes() });
     const seconds = Math.round((clock.now() - startedAt) / 100) / 10;
     log.info(
       { artefact: wanted.name, digest: wanted.digest, bytes: verified.bytes(), seconds },
@@ -156,7 +157,7 @@ export class ArtefactStore implements AsyncDisposable {
 
   async #isWhole({ digest, size, name }: Wanted): Promise<boolean> {
     const path = await this.#pathOf(digest);
-    const verified = verifyingStream({ digest, size, name }, () => undefined);
+    const verified = verifyingStream({ digest, size, name, isLarge: true }, () => undefined);
     try {
       await pipeline(createReadStream(path), verified.stream, async (source) => {
         for await (const _chunk of source);

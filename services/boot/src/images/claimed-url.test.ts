@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { test } from 'node:test';
 import { claimedArtefact } from './claimed-url.ts';
 import { BootError } from '../errors.ts';
-import { guardedFetch } from './guarded-fetch.ts';
+import { guardedFetch } from '@metal/http/guarded-fetch.ts';
 
 const signal = new AbortController().signal;
 const url = new URL('https://images.test/os/vmlinuz');

@@ -1,3 +1,5 @@
+import { BootError } from '../errors.ts';
+
 /** Origin and path; user information and query may contain credentials. */
 export const printableUrl = ({ protocol, username, password, host, pathname, search }: URL): string =>
   `${protocol}//${username + password === '' ? '' : '…@'}${host}${pathname}${search === '' ? '' : '?…'}`;
@@ -15,3 +17,9 @@ export const printableImage = (text: string): string =>
     .replaceAll(/\s+/g, '␠')
     .replace(/\/\/[^/]*@/, '//…@')
     .replace(/\?.*$/s, '?…');
+
+export const originNotAllowed = ({ origin }: URL): BootError =>
+  new BootError(
+    'ImageOriginNotAllowed',
+    `image origin ${origin} is not allowed; expected one that --allowed-image-origins names`,
+  );

@@ -10,7 +10,7 @@ import { type BootPlan, planOf, type Way, type BootImage } from './boot-plan.ts'
 import { claimedArtefact } from './claimed-url.ts';
 import { ConfigError } from '@metal/kube/config-error.ts';
 import { BootError } from '../errors.ts';
-import { hasUserInfo, printableImage } from './image-url.ts';
+import { hasUserInfo, originNotAllowed, printableImage } from './image-url.ts';
 import type { OciImages } from './oci/oci-images.ts';
 import { parseImageReference } from './oci/reference.ts';
 
@@ -167,10 +167,7 @@ export class BootImages {
       return (file) => this.#artefactAt(new URL(file, directory).href);
     if (byUrl?.allowedOrigins.includes(directory.origin) === true)
       return (file) => claimedArtefact(new URL(file, directory), byUrl.fetch);
-    throw new BootError(
-      'ImageOriginNotAllowed',
-      `image origin ${directory.origin} is not allowed; expected one that --allowed-image-origins names`,
-    );
+    throw originNotAllowed(directory);
   }
 
   async #ociImage(name: string, choice: Choice, signal: AbortSignal | undefined): Promise<BootImage> {

@@ -1,7 +1,8 @@
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { Logger } from 'pino';
 import { ArtefactStore } from './artefact-store.ts';
-import { guardedFetch } from './guarded-fetch.ts';
+import { guardedFetch } from '@metal/http/guarded-fetch.ts';
+import { DiskImages } from './disk/disk-images.ts';
 import { BootImages } from './images.ts';
 import { OciImages } from './oci/oci-images.ts';
 import { RegistryClient } from './oci/registry-client.ts';
@@ -41,27 +42,42 @@ export interface ImageOptions {
   readonly log: Logger;
 }
 
+export interface OpenedImages {
+  readonly images: BootImages;
+  readonly oci: OciImages | undefined;
+  /** Undefined without registries, with whose images it shares the store. */
+  readonly diskImages: DiskImages | undefined;
+  /** Undefined without registries, whose images it is for. */
+  readonly store: ArtefactStore | undefined;
+  /** Connects to no refused address. */
+  readonly guardedFetch: typeof globalThis.fetch;
+}
+
 /** The sources of boot images. The stack owns their connections and their cache. */
-export function openImages(
-  options: ImageOptions,
-  stack: AsyncDisposableStack,
-): { readonly images: BootImages; readonly oci: OciImages | undefined } {
+export function openImages(options: ImageOptions, stack: AsyncDisposableStack): OpenedImages {
   const { imagesFile: mapFile, fileRoots, fetch, clock, log, registries, imageSources = noSources } = options;
   const { allowedOrigins, isRefusedAddress, ownImage } = imageSources;
   const guarded = fetch ?? stack.use(guardedFetch(isRefusedAddress)).fetch;
-  const oci = registries && openOciImages(options, registries, { fetchElsewhere: guarded, stack });
+  const store = registries && stack.use(openStore(registries, options));
+  const oci = registries && store && openOciImages(options, registries, { fetchElsewhere: guarded, store });
   const byUrl = { allowedOrigins, fetch: guarded };
-  return { images: new BootImages({ mapFile, fileRoots, oci, byUrl, ownImage, clock, fetch, log }), oci };
+  const images = new BootImages({ mapFile, fileRoots, oci, byUrl, ownImage, clock, fetch, log });
+  const diskImages = store && new DiskImages({ store, allowedOrigins, fetch: guarded, clock });
+  return { images, oci, diskImages, store, guardedFetch: guarded };
 }
+
+const openStore = (
+  { cacheDirectory: directory, cacheBytes: sizeBytes }: BootRegistries,
+  { clock, log }: ImageOptions,
+): ArtefactStore => new ArtefactStore({ directory, sizeBytes, clock, log });
 
 function openOciImages(
   { clock, log, fetch }: ImageOptions,
   registries: BootRegistries,
-  { fetchElsewhere, stack }: { fetchElsewhere: typeof globalThis.fetch; stack: AsyncDisposableStack },
+  { fetchElsewhere, store }: { fetchElsewhere: typeof globalThis.fetch; store: ArtefactStore },
 ): OciImages {
-  const { allowed, insecure, architecture, cacheDirectory: directory, cacheBytes: sizeBytes } = registries;
+  const { allowed, insecure, architecture } = registries;
   const credentials = new RegistryCredentials(registries.credentialsFile, log);
   const registry = new RegistryClient({ allowed, insecure, credentials, clock, fetch, fetchElsewhere });
-  const store = stack.use(new ArtefactStore({ directory, sizeBytes, clock, log }));
   return new OciImages({ registry, store, architecture });
 }

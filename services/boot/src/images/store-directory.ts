@@ -7,11 +7,11 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 export async function storedFiles(directory: string): Promise<{ name: string; size: number }[]> {
   await mkdir(directory, { recursive: true });
   const names = await readdir(directory);
-  const partials = names.filter((name) => /^\.partial-[0-9a-f]{64}-\d+$/.test(name));
+  const partials = names.filter((name) => /^\.partial-[0-9a-f]{32,128}-\d+$/.test(name));
   await Promise.all(partials.map((name) => rm(join(directory, name), { force: true })));
   const files = await Promise.all(
     names
-      .filter((name) => /^sha256-[0-9a-f]{64}$/.test(name))
+      .filter((name) => /^(?:sha256-[0-9a-f]{64}|sha512-[0-9a-f]{128}|md5-[0-9a-f]{32})$/.test(name))
       .map(async (name) => {
         const { size, mtimeMs } = await stat(join(directory, name));
         return { name, size, mtimeMs };

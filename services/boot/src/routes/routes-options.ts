@@ -9,6 +9,8 @@ import type { BootClients } from '../authorization/boot-clients.ts';
 import type { KnownMachines } from '../authorization/known-machines.ts';
 import type { Butane } from '../ignition/butane.ts';
 import type { BootImages } from '../images/images.ts';
+import type { FirmwareImages } from '../images/firmware-images.ts';
+import type { DiskImages } from '../images/disk/disk-images.ts';
 import type { OciImages } from '../images/oci/oci-images.ts';
 import type { BootProgressRecorder } from '../progress/boot-progress-recorder.ts';
 
@@ -21,6 +23,10 @@ export interface RoutesOptions {
   /** Whether the address is that of a trusted proxy. */
   isTrustedProxy: (address: string) => boolean;
   oci: OciImages | undefined;
+  /** Undefined where nothing can be stored. */
+  diskImages: DiskImages | undefined;
+  /** Undefined where nothing can be stored. */
+  firmware: FirmwareImages | undefined;
   defaultUkiImage: string | undefined;
   ipxeDirectory: string | undefined;
   machines: BootAuthorizer;

@@ -5,6 +5,7 @@ import type { KubeClient } from '@metal/kube/client/client.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { MetricsGuard } from '../endpoints.ts';
+import { BoundedMap } from '@metal/kube/runtime/bounded-map.ts';
 
 interface TokenReview {
   status?: { authenticated?: boolean; user?: { username?: string; groups?: string[]; uid?: string } };
@@ -30,17 +31,14 @@ const overloaded = (): HttpError =>
  * @throws HttpError 503 on overload, and if the API server does not answer
  */
 export function metricsGuardOf(client: Pick<KubeClient, 'raw'>, clock: Clock): MetricsGuard {
-  const answers = new Map<string, { readonly allowed: Promise<boolean>; readonly until: number }>();
+  const answers = new BoundedMap<string, { readonly allowed: Promise<boolean>; readonly until: number }>(maxCached);
   const limiter = new RequestLimiter({ maxConcurrent, queueTimeoutMs, overloaded, clock });
   return (token) => {
     const key = createHash('sha256').update(token).digest('hex');
     const known = answers.get(key);
     if (known !== undefined && clock.now() < known.until) return known.allowed;
     const allowed = limiter.run(() => review(client, token));
-    answers.delete(key);
     answers.set(key, { allowed, until: clock.now() + validMs });
-    const [oldest = ''] = answers.keys();
-    if (answers.size > maxCached) answers.delete(oldest);
     // A failure is no answer: the next request asks again.
     allowed.catch(() => answers.get(key)?.allowed === allowed && answers.delete(key));
     return allowed;

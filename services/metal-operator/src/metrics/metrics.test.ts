@@ -8,6 +8,7 @@ import { EventMetrics } from '@metal/events/event-metrics.ts';
 import { Readings } from '@metal/events/readings.ts';
 import { createClock, type Clock } from '@metal/kube/runtime/clock.ts';
 import { ControllerMetrics } from '@metal/kube/controller/metrics.ts';
+import { decommissionedAnnotation } from '@metal/api/wire/contract.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { KeyNotifier } from '@metal/kube/runtime/key-notifier.ts';
 import { Registry } from 'prom-client';
@@ -91,9 +92,23 @@ test('the health of a server and of a BMC is one sample with its level, and none
   assert.deepEqual(await samples('metal_bmc_health'), ['bmc=m,state=OK 1']);
 });
 
+test('the health of decommissioned hardware, and that its BMC does not answer, are not exported', async () => {
+  const { servers, bmcs, samples } = fleet();
+  const annotations = { [decommissionedAnnotation]: '2026-01-01T00:00:00Z' };
+  const gone = server('gone', { state: 'Decommissioned' });
+  servers.upsertIfNewer({ ...gone, metadata: { ...gone.metadata, annotations } });
+  bmcs.upsertIfNewer({ ...bmc('gone-bmc'), metadata: { ...metadata('gone-bmc'), annotations } });
+  for (const metric of ['metal_server_health', 'metal_bmc_health', 'metal_bmc_ready'])
+    assert.deepEqual(await samples(metric), [], metric);
+  assert.ok((await samples('metal_server_state')).includes('server=gone,state=Decommissioned 1'));
+});
+
 test('every server has one series per state, and exactly one of them is 1', async () => {
   const { servers, samples, holding } = fleet();
-  const states = 'Initial Discovery Available Reserved Released Cleanup Maintenance Parked Error'.split(' ');
+  const states =
+    'Initial Discovery Available Reserved Released Cleanup Maintenance Parked Decommissioning Decommissioned Error'.split(
+      ' ',
+    );
   for (const state of states) servers.upsertIfNewer(server(`in-${state}`, { state, powerState: 'Off' }));
   servers.upsertIfNewer(server('new'));
   servers.upsertIfNewer(server('odd', { state: 'OfTheFuture', powerState: 'Dimmed' }));

@@ -1,4 +1,5 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { isDecommissioned } from '@metal/api/wire/decommission.ts';
 import { serverController } from '@metal/operator/controllers/server/controller.ts';
 import type { Registry } from 'prom-client';
 import { healthSamples } from './health.ts';
@@ -36,7 +37,7 @@ const metrics: readonly { name: string; help: string; samplesOf: (server: Server
   {
     name: 'metal_server_health',
     help: '1 for the health that the BMC of a server reports: OK, Warning, Critical or Unknown',
-    samplesOf: (server) => healthSamples(server, { server: server.metadata.name }),
+    samplesOf: (server) => (isDecommissioned(server) ? [] : healthSamples(server, { server: server.metadata.name })),
   },
   {
     name: 'metal_server_state_since_timestamp_seconds',

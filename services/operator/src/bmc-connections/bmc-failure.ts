@@ -4,6 +4,7 @@ import type { RedfishError, RedfishErrorCode } from '@metal/redfish/errors.ts';
 const bmcFailureCodes: ReadonlySet<RedfishErrorCode> = new Set([
   'AuthenticationFailed',
   'TlsUntrusted',
+  'CertificateChanged',
   'Unreachable',
   'TimedOut',
   'CircuitOpen',

@@ -38,6 +38,8 @@ export class BmcConnectionPool implements AsyncDisposable {
   readonly bmcChanged = new KeyNotifier();
   /** The named BMC was observed. */
   readonly bmcObserved = new KeyNotifier();
+  /** The machine of the named Server was observed in another power state than before, or again after its state was out of date. */
+  readonly powerObserved = new KeyNotifier();
   /** The observed state of the machine of the named Server is out of date. */
   readonly serverStale = new KeyNotifier();
 

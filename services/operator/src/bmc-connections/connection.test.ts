@@ -42,6 +42,7 @@ const others: Record<string, Connection> = {
   'no authorities': { ...usual, endpoint: { ...endpoint, tls: { ...endpoint.tls, caPem: undefined } } },
   fingerprint: { ...usual, endpoint: { ...endpoint, tls: { ...endpoint.tls, fingerprint: 'ab:ce' } } },
   'no fingerprint': { ...usual, endpoint: { ...endpoint, tls: { ...endpoint.tls, fingerprint: undefined } } },
+  'recorded certificate': { ...usual, endpoint: { ...endpoint, tls: { ...endpoint.tls, recordedFingerprint: 'ab' } } },
   'no verification': { ...usual, endpoint: { ...endpoint, tls: { ...endpoint.tls, insecureSkipVerify: true } } },
   'no TLS settings': { ...usual, endpoint: { ...endpoint, tls: undefined } },
 };
@@ -72,7 +73,8 @@ test('equal bundles of many BMCs share one string with the authorities of the op
   const common = 'of the distribution '.repeat(10_000);
   await writeFile(file, common);
   const config = readOperatorConfig({ 'bmc-ca-file': file });
-  const caPemOf = (caBundle: string | undefined) => endpointOf('192.0.2.1', protocol(caBundle), config).tls?.caPem;
+  const caPemOf = (caBundle: string | undefined) =>
+    endpointOf('192.0.2.1', { metadata: {}, protocol: protocol(caBundle) }, config).tls?.caPem;
   assert.equal(caPemOf(undefined), common);
   assert.equal(caPemOf('of a BMC'), `${common}\nof a BMC`);
   const before = process.memoryUsage().heapUsed;

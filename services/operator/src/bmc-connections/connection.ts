@@ -1,12 +1,16 @@
 import { X509Certificate } from 'node:crypto';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { decommissionedAnnotation } from '@metal/api/wire/contract.ts';
+import type { ObjectMeta } from '@metal/kube/kinds/kind.ts';
 import { type BmcEndpoint, Password } from '@metal/redfish/http/bmc.ts';
 import type { BmcTls } from '@metal/redfish/endpoint.ts';
 import { addressFault } from './address-fault.ts';
 import type { OperatorConfig } from '../options.ts';
 import type { OperatorCaches } from '../caches.ts';
 import { secretValue } from './credentials.ts';
+import { recordedCertificateOf } from './trusted-certificate.ts';
+import { hasUnusableCredentials } from './unusable-credentials.ts';
 
 /** Address and credentials of a BMC. */
 export interface Connection {
@@ -35,11 +39,14 @@ const endpointFields = Object.values<(endpoint: BmcEndpoint) => unknown>({
   fingerprint: ({ tls }) => tls?.fingerprint,
   insecureSkipVerify: ({ tls }) => tls?.insecureSkipVerify,
   caPem: ({ tls }) => tls?.caPem,
+  recordedFingerprint: ({ tls }) => tls?.recordedFingerprint,
 } satisfies Record<EndpointField, (endpoint: BmcEndpoint) => unknown>);
 
 /** Why there is no connection to try, as reason and message of a condition. */
 export interface ConnectionBlocker {
   readonly reason:
+    | 'BMCDecommissioned'
+    | 'CredentialsUnusable'
     | 'SpecMissing'
     | 'NoBMC'
     | 'AddressMissing'
@@ -61,20 +68,37 @@ type Protocol = NonNullable<BMC['spec']>['protocol'];
 
 const supportedProtocols = ['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch'];
 
+const decommissioned: ConnectionBlocker = {
+  reason: 'BMCDecommissioned',
+  message: 'its servers are decommissioned, and nothing is sent to it; recommission one of them to use it again',
+};
+
+const credentialsUnusable = (name: string): ConnectionBlocker => ({
+  reason: 'CredentialsUnusable',
+  message: `it was reset to factory settings, so BMCSecret "${name}" is out of date; write its present account there`,
+});
+
 /** Address and credentials of a BMC object. `spec.access` wins over `spec.endpointRef`. */
 export function connectionOf(bmc: BMC, sources: Sources, config: OperatorConfig): Resolution {
+  if (bmc.metadata.annotations?.[decommissionedAnnotation] !== undefined) return { blocker: decommissioned };
   const spec = bmc.spec;
   if (spec === undefined) return blocker('SpecMissing', 'the BMC has no spec; give protocol, bmcSecretRef and access');
   const address = addressOf(bmc, sources);
   if (address.ip === undefined) return { blocker: address.blocker };
-  return resolve(address.ip, spec.protocol, spec.bmcSecretRef, sources, config);
+  if (hasUnusableCredentials(bmc, sources.bmcSecrets.get(spec.bmcSecretRef.name)))
+    return { blocker: credentialsUnusable(spec.bmcSecretRef.name) };
+  const endpoint = endpointOf(address.ip, { metadata: bmc.metadata, protocol: spec.protocol }, config);
+  return resolve(endpoint, spec, sources);
 }
 
 /** The same for a server with an inline BMC. */
 export function inlineConnectionOf(server: Server, sources: Sources, config: OperatorConfig): Resolution {
   const inline = server.spec?.bmc;
   if (inline === undefined) return blocker('NoBMC', 'neither spec.bmcRef nor spec.bmc is set; set one of them');
-  return resolve(inline.address, inline.protocol, inline.bmcSecretRef, sources, config);
+  if (hasUnusableCredentials(server, sources.bmcSecrets.get(inline.bmcSecretRef.name)))
+    return { blocker: credentialsUnusable(inline.bmcSecretRef.name) };
+  const endpoint = endpointOf(inline.address, { metadata: server.metadata, protocol: inline.protocol }, config);
+  return resolve(endpoint, inline, sources);
 }
 
 /** Credentials alone, for protocols other than Redfish. */
@@ -126,11 +150,9 @@ export function addressOf(
 }
 
 function resolve(
-  host: string,
-  protocol: Protocol,
-  bmcSecretRef: { readonly name: string },
+  endpoint: BmcEndpoint,
+  { protocol, bmcSecretRef }: { readonly protocol: Protocol; readonly bmcSecretRef: { readonly name: string } },
   sources: Sources,
-  config: OperatorConfig,
 ): Resolution {
   if (!supportedProtocols.includes(protocol.name)) {
     return blocker(
@@ -138,7 +160,6 @@ function resolve(
       `protocol "${protocol.name}" is not supported; expected one of ${supportedProtocols.join(', ')}`,
     );
   }
-  const endpoint = endpointOf(host, protocol, config);
   const fault = addressFault(endpoint);
   if (fault !== undefined) return blocker('AddressInvalid', fault);
   if (!isCertificate(protocol.tls?.caBundle))
@@ -148,11 +169,18 @@ function resolve(
   return { connection: { endpoint, ...credentials } };
 }
 
+/** What an object has of the trust in its BMC. */
+interface TrustingObject {
+  readonly metadata: Pick<ObjectMeta, 'annotations'>;
+  readonly protocol: Protocol;
+}
+
 /** Address of a BMC, with the operator's defaults for scheme and trust. */
-export function endpointOf(host: string, protocol: Protocol, config: OperatorConfig): BmcEndpoint {
+export function endpointOf(host: string, { metadata, protocol }: TrustingObject, config: OperatorConfig): BmcEndpoint {
   const scheme = protocol.scheme === 'http' || protocol.scheme === 'https' ? protocol.scheme : config.defaultScheme;
   const { caBundle, fingerprint, insecureSkipVerify } = protocol.tls ?? {};
   const caPem = config.bmcAuthorities.with(caBundle);
+  const recordedFingerprint = recordedCertificateOf(metadata, config);
   return {
     scheme,
     host,
@@ -160,6 +188,7 @@ export function endpointOf(host: string, protocol: Protocol, config: OperatorCon
     tls: {
       ...(caPem === undefined ? {} : { caPem }),
       ...(fingerprint === undefined ? {} : { fingerprint }),
+      ...(recordedFingerprint === undefined ? {} : { recordedFingerprint }),
       insecureSkipVerify: insecureSkipVerify ?? config.skipCertificateValidation,
     },
   };

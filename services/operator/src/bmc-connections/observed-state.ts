@@ -68,7 +68,14 @@ export class ObservedSystem {
   power: { readonly since: number; readonly cause: PowerCause } | undefined;
   /** When the hardware was read, and the result until the status contains it. */
   inventory: { readonly value?: Inventory | undefined; readonly at: number } | undefined;
+  /** The parts outside of a maintenance, and when they were read; without a value if the BMC could not give them. */
+  parts: { readonly value: readonly string[] | undefined; readonly at: number } | undefined;
   transition: PowerTransition | undefined;
+  /**
+   * The power state that an update wants in its maintenance. Updates and Servers of one BMC are in one process; after its end the
+   * power is left as it is until the update wants something again.
+   */
+  wantedByUpdate: { readonly maintenanceUid: string; readonly power: 'On' | 'Off' } | undefined;
   /** The boot configuration that was last prepared, and whether the machine is not started for it yet. */
   preparedBoot: { readonly uid: string; readonly awaitsStart: boolean } | undefined;
   /** When a boot configuration was last replaced because its data had been fetched while the machine was off. */
@@ -100,6 +107,11 @@ export class ObservedSystem {
     | undefined;
   /** The health that an event reported last; that of the status until then. */
   reportedHealth: HealthLevel | undefined;
+  /** The reset of the BMC at the end of a decommission. */
+  bmcReset:
+    | { readonly result: 'Accepted' | 'Unknown'; readonly rejection?: undefined }
+    | { readonly result?: undefined; readonly rejection: string }
+    | undefined;
   /** The other Servers with the same system UUID that an event reported. */
   reportedDuplicates: string | undefined;
   /** The event about the deletion was recorded. */
@@ -138,6 +150,11 @@ export class ObservedSystem {
   /** The observation is out of date: the next one is due. */
   invalidate(): void {
     if (this.state !== undefined) this.state = { ...this.state, at: 0 };
+  }
+
+  /** Nothing was observed since `invalidate`, or ever. */
+  get isOutdated(): boolean {
+    return this.state === undefined || this.state.at === 0;
   }
 
   /** The machine is off, and boots this at its next start. */
@@ -187,5 +204,6 @@ export class ObservedSystem {
     this.#powerBefore = undefined;
     this.light = undefined;
     this.bootOrder = undefined;
+    if (this.bmcReset?.rejection !== undefined) this.bmcReset = undefined;
   }
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { decommissionAnnotation, decommissionedAnnotation, operationAnnotation } from '@metal/api/wire/contract.ts';
 import { evictionOf, rejectionReason } from './eligibility.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
@@ -26,6 +27,12 @@ const serverWith = (taints: Taint[], burnIn?: 'True' | 'False'): Server => ({
         : [{ type: 'BurnIn', status: burnIn, reason: 'Said', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }],
   },
 });
+const withAnnotations = (annotations: Record<string, string>): Server => {
+  const server = serverWith([]);
+  return { ...server, metadata: { ...server.metadata, annotations } };
+};
+const leaving = (operation: string): Server =>
+  withAnnotations({ [decommissionAnnotation]: `${operation} 2026-01-01T00:00:00Z` });
 const claimWith = (tolerations: Tolerations = []): ServerClaim => ({
   apiVersion,
   kind: 'ServerClaim',
@@ -88,6 +95,18 @@ test('the first of several rules by name is reported', () => {
   assert.equal(rejectionReason(serverWith([]), claimWith(), rules), 'NotReady(a)');
 });
 
+const leavers: [what: string, server: Server][] = [
+  ['a request that is not accepted yet', withAnnotations({ [operationAnnotation]: 'decommission' })],
+  ['a request by force that is not accepted yet', withAnnotations({ [operationAnnotation]: 'force-decommission' })],
+  ['an accepted request', leaving('decommission')],
+  ['a decommissioned server', withAnnotations({ [decommissionedAnnotation]: '2026-01-01T00:00:00Z' })],
+];
+for (const [what, server] of leavers) {
+  test(`${what}: the server is rejected as Decommissioning`, () => {
+    assert.equal(rejectionReason(server, claimWith(), []), 'Decommissioning');
+  });
+}
+
 const evictions: [
   what: string,
   server: Server,
@@ -97,7 +116,7 @@ const evictions: [
 ][] = [
   ['no taint', serverWith([]), [], [], undefined],
   ['a taint that only keeps new claims away', serverWith([noBind]), [], [], undefined],
-  ['a taint that evicts', serverWith([noBind, evict]), [], [], { taint: evict, rule: undefined }],
+  ['a taint that evicts', serverWith([noBind, evict]), [], [], { cause: 'taint broken-fan is not tolerated' }],
   ['a tolerated taint', serverWith([evict]), [], [{ key: 'broken-fan', value: 'yes', effect: 'Evict' }], undefined],
   [
     'a taint tolerated whatever its value',
@@ -111,17 +130,29 @@ const evictions: [
     serverWith([evict]),
     [],
     [{ key: 'broken-fan', value: 'no' }],
-    { taint: evict, rule: undefined },
+    { cause: 'taint broken-fan is not tolerated' },
   ],
   [
     'a toleration of the other effect',
     serverWith([evict]),
     [],
     [{ key: 'broken-fan', operator: 'Exists', effect: 'NoBind' }],
-    { taint: evict, rule: undefined },
+    { cause: 'taint broken-fan is not tolerated' },
   ],
-  ['a failing rule that evicts', serverWith([]), [ruleWith(evict)], [], { taint: evict, rule: 'burned-in' }],
-  ['a failing rule and its taint', serverWith([evict]), [ruleWith(evict)], [], { taint: evict, rule: 'burned-in' }],
+  [
+    'a failing rule that evicts',
+    serverWith([]),
+    [ruleWith(evict)],
+    [],
+    { cause: 'taint broken-fan of rule burned-in is not tolerated' },
+  ],
+  [
+    'a failing rule and its taint',
+    serverWith([evict]),
+    [ruleWith(evict)],
+    [],
+    { cause: 'taint broken-fan of rule burned-in is not tolerated' },
+  ],
   [
     'a failing rule that is tolerated',
     serverWith([]),
@@ -131,6 +162,8 @@ const evictions: [
   ],
   ['a failing rule that only keeps new claims away', serverWith([]), [ruleWith(noBind)], [], undefined],
   ['a rule that holds', serverWith([], 'True'), [ruleWith(evict)], [], undefined],
+  ['a decommission without force', leaving('decommission'), [], [], undefined],
+  ['a decommission by force', leaving('force-decommission'), [], [], { cause: 'operation force-decommission' }],
 ];
 for (const [what, server, rules, tolerations, found] of evictions) {
   test(`${what}: the claim ${found === undefined ? 'stays' : 'is evicted'}`, () => {

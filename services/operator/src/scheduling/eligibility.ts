@@ -1,6 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { decommissionOf, isLeavingFleet } from '@metal/api/wire/decommission.ts';
 import { managedInsteadOf } from '@metal/api/wire/duplicate-servers.ts';
 import { matches } from '@metal/api/common/label-selector.ts';
 import { isHeldBack } from '../readiness/readiness.ts';
@@ -48,14 +49,13 @@ export function blockingRules(server: Server, rules: Rules): ServerReadinessRule
 
 /** Why the server is taken from its claim. */
 export interface Eviction {
-  readonly taint: Taint;
-  /** The readiness rule that requires the taint now, if any. */
-  readonly rule: string | undefined;
+  /** For messages: the taint and its rule, or the operation. */
+  readonly cause: string;
 }
 
 /**
  * The taint with effect Evict that the claim does not tolerate, if there is one: already on the server, or required by a readiness
- * rule. The caller applies the grace period.
+ * rule; or a forced decommission. The caller applies the grace period.
  */
 export function evictionOf(server: Server, { spec: constraints }: ServerClaim, rules: Rules): Eviction | undefined {
   const isBlocking = (taint: Taint) => taint.effect === 'Evict' && !isTolerated(taint, constraints.tolerations ?? []);
@@ -63,9 +63,11 @@ export function evictionOf(server: Server, { spec: constraints }: ServerClaim, r
     server,
     [...rules].filter((candidate) => isBlocking(candidate.spec.taint)),
   );
-  if (rule !== undefined) return { taint: rule.spec.taint, rule: rule.metadata.name };
+  if (decommissionOf(server)?.operation === 'force-decommission') return { cause: 'operation force-decommission' };
+  if (rule !== undefined)
+    return { cause: `taint ${rule.spec.taint.key} of rule ${rule.metadata.name} is not tolerated` };
   const taint = (server.spec.taints ?? []).find(isBlocking);
-  return taint === undefined ? undefined : { taint, rule: undefined };
+  return taint === undefined ? undefined : { cause: `taint ${taint.key} is not tolerated` };
 }
 
 /** The server refers to the claim and was not evicted from it. v0.7.0 wrote references without UID, by name only. */
@@ -77,6 +79,7 @@ export function isHeldBy({ spec: { serverClaimRef: ref } }: Server, { metadata }
 export function unavailableReason(server: Server, sameUuid: readonly Server[] = []): RejectionReason | undefined {
   const { metadata, spec, status } = server;
   if (metadata.deletionTimestamp !== undefined) return 'BeingDeleted';
+  if (isLeavingFleet(server)) return 'Decommissioning';
   if (spec.serverClaimRef !== undefined) return 'ClaimedByAnother';
   if (managedInsteadOf(server, sameUuid) !== undefined) return 'DuplicateSystemUUID';
   if (spec.unclaimable === true) return 'Cordoned';

@@ -28,6 +28,13 @@ export const rejectionReasons = {
     actor: 'person',
     command: `kubectl patch server {name} --type=merge -p '{"spec":{"unclaimable":false}}'`,
   },
+  Decommissioning: {
+    meaning: 'The server leaves the fleet, or has left it.',
+    remedy: 'Add servers, or annotate it with metal.ironcore.dev/operation=recommission.',
+    weight: 'waiting',
+    actor: 'person',
+    command: 'kubectl annotate server {name} metal.ironcore.dev/operation=recommission',
+  },
   DuplicateSystemUUID: {
     meaning: 'Another Server has the same system UUID and is acted on instead: there is only one machine.',
     remedy: 'Delete one of the two Servers; the condition SystemUUIDUnique names them.',

@@ -263,7 +263,7 @@ test('the explanation of a claim for one server is about that server, and names 
     [{ serverRef: { name: 'one' } }, 'server "one" of spec.serverRef: Cordoned'],
     [{ serverRef: { name: 'two' } }, 'server "two" of spec.serverRef does not exist'],
     [{ serverSelector: {} }, 'looked at 1 servers: 1 Cordoned'],
-    [{}, 'neither serverRef nor serverSelector is set, so any server will do; looked at 1 servers: 1 Cordoned'],
+    [{}, 'no serverSelector, so any server will do; looked at 1 servers: 1 Cordoned'],
     [
       { serverSelector: { matchExpressions: [{ key: 'rack', operator: 'In' }] } },
       'spec.serverSelector selects nothing (matchExpressions: In for rack needs values); create the claim anew',

@@ -118,7 +118,7 @@ function matchLevelOf(rejection: RejectionReason): MatchLevel {
 /** The part of the explanation that lies in the claim itself. */
 function preface({ spec: { serverRef, serverSelector } }: ServerClaim): string {
   const isUnconstrained = serverRef === undefined && serverSelector === undefined;
-  return isUnconstrained ? 'neither serverRef nor serverSelector is set, so any server will do; ' : '';
+  return isUnconstrained ? 'no serverSelector, so any server will do; ' : '';
 }
 
 /** Such a selector matches no server: there is nothing to count. */

@@ -112,3 +112,16 @@ test('an order with an invalid part is rejected as a whole', () => {
   const wrong = JSON.stringify({ ...order, mode: 'Everything' });
   assert.throws(() => ordersFrom(ignitionWith(units, [token, orderFile(wrong)]), ''), { code: 'OrderInvalid' });
 });
+
+test('a deployment order is read together with the flags', () => {
+  const deployment = {
+    deployment: 'boot-1',
+    disk: { serial: 'S1', sizeBytes: 1_000 },
+    image: { encoding: 'zstd', sizeBytes: 500, sha256: 'a'.repeat(64) },
+    configDrive: true,
+  };
+  const source = `data:,${encodeURIComponent(JSON.stringify(deployment))}`;
+  const files = [token, file('/etc/metalprobe/deployment.json', source)];
+  const orders = ordersFrom(ignitionWith([unitWith(`metalprobe ${flags}`)], files), '');
+  assert.deepEqual([orders.erasure, orders.deployment?.disk.serial], [undefined, 'S1']);
+});

@@ -1,6 +1,8 @@
 import { gunzipSync } from 'node:zlib';
+import { type DeploymentOrder, deploymentOrderFile } from '@metal/api/wire/deployment.ts';
 import { type ErasureOrder, erasureOrderFile } from '@metal/api/wire/erasure.ts';
 import * as z from 'zod';
+import { readDeploymentOrder } from '../deploy/read-order.ts';
 import { readErasureOrder } from '../erase/read-order.ts';
 import { type ProbeConfig, probeCommand, readProbeConfig } from '../options.ts';
 import { kernelParameters } from './ignition-url.ts';
@@ -27,9 +29,10 @@ const ignition = z.object({
 });
 type Ignition = z.output<typeof ignition>;
 
-/** The task of the agent: report the hardware, or erase disks and report the results. */
+/** The task of the agent: report the hardware, or erase disks, or write an image to a disk, and report the results. */
 export interface Orders extends ProbeConfig {
   readonly erasure: ErasureOrder | undefined;
+  readonly deployment: DeploymentOrder | undefined;
 }
 
 const unitName = 'metalprobe.service';
@@ -37,7 +40,7 @@ const flagPrefix = 'metalprobe.';
 
 /**
  * The task in the ignition: the flags of the enabled probe unit, with the contents of the files that they name, and the
- * erasure order if there is one. `metalprobe.FLAG=VALUE` on the kernel command line overrides a flag.
+ * order to erase or to deploy if there is one. `metalprobe.FLAG=VALUE` on the kernel command line overrides a flag.
  * @throws Error with the missing part.
  */
 export function ordersFrom(text: string, commandLine: string): Orders {
@@ -49,11 +52,15 @@ export function ordersFrom(text: string, commandLine: string): Orders {
     command,
     readFile: (path) => fileIn(parsed, path),
   });
-  const order = parsed.storage?.files?.find(({ path }) => path === erasureOrderFile);
+  const orderIn = <T>(file: string, read: (text: string) => T): T | undefined => {
+    const order = parsed.storage?.files?.find(({ path }) => path === file);
+    return order === undefined ? undefined : read(contentOf(order.contents));
+  };
   return {
     ...config,
     caPem: config.caPem ?? authoritiesIn(parsed),
-    erasure: order === undefined ? undefined : readErasureOrder(contentOf(order.contents)),
+    erasure: orderIn(erasureOrderFile, readErasureOrder),
+    deployment: orderIn(deploymentOrderFile, readDeploymentOrder),
   };
 }
 

@@ -131,3 +131,29 @@ test('an erasure order is carried out once, in place of a report', async () => {
   assert.ok(printed.includes('The order succeeded. The operator powers this machine off.'));
   assert.equal(pauses.filter((pauseMs) => pauseMs === 20_000).length, 0, 'the agent does not fetch orders again');
 });
+
+test('a deployment order is carried out once, with the files beside the ignition', async () => {
+  const order = {
+    deployment: 'boot-1',
+    disk: { serial: 'S1', model: 'M', sizeBytes: 1_000 },
+    image: { encoding: 'none', sizeBytes: 500, sha256: 'a'.repeat(64) },
+    configDrive: false,
+  };
+  const source = `data:,${encodeURIComponent(JSON.stringify(order))}`;
+  const storage = { files: [{ path: '/etc/metalprobe/deployment.json', contents: { source } }] };
+  const answer = JSON.stringify({ ...JSON.parse(ignition), storage });
+  const stop = new AbortController();
+  const deployed: unknown[] = [];
+  const { printed, reported } = await agentWith([() => new Response(answer)], {
+    signal: stop.signal,
+    deploy: async ({ order: given, ignitionUrl, registryUrl }) => {
+      deployed.push([given.deployment, ignitionUrl, registryUrl]);
+      queueMicrotask(() => stop.abort(new Error('enough')));
+      const place = { diskName: 'sda', writtenBytes: 500, step: 'Done' } as const;
+      return { systemUUID: 'U1', deployment: given.deployment, state: 'Succeeded', message: '', ...place };
+    },
+  });
+  assert.deepEqual(deployed, [['boot-1', 'http://boot.test/boot/secret/ignition', 'http://registry.test']]);
+  assert.deepEqual(reported, []);
+  assert.ok(printed.includes('WRITING an image of 500 bytes to disk S1 (M).'));
+});

@@ -1,4 +1,6 @@
+import type { DeploymentOrder } from '@metal/api/wire/deployment.ts';
 import type { ErasureOrder } from '@metal/api/wire/erasure.ts';
+import { runDeployment } from '../deploy/run-deployment.ts';
 import { runErasure } from '../erase/run-erasure.ts';
 import { fetchTrusting } from '../fetch-trusting.ts';
 import type { Addresses } from '../interfaces.ts';
@@ -26,6 +28,7 @@ export interface AgentOptions {
   leases: MachineFiles;
   report?: typeof keepReporting;
   erase?: typeof runErasure;
+  deploy?: typeof runDeployment;
 }
 
 const pollIntervalMs = 250;
@@ -37,7 +40,7 @@ const restartAfterMs = 20_000;
 const idleMs = 2 ** 31 - 1;
 
 /**
- * Main loop of the discovery system: wait for an address, fetch the orders, report or erase. It retries without a limit,
+ * Main loop of the discovery system: wait for an address, fetch the orders, report, erase or deploy. It retries without a limit,
  * because nothing restarts it; the operator powers the machine off. Ends only with the signal's reason.
  */
 export async function runAgent(options: AgentOptions): Promise<never> {
@@ -45,11 +48,12 @@ export async function runAgent(options: AgentOptions): Promise<never> {
   for (;;) {
     await waitUntil('an address from DHCP', options, async () => hasAddress(options.addresses()));
     await printAddresses(options);
-    const orders = await getOrders(options);
+    const { orders, ignitionUrl } = await getOrders(options);
+    const { erasure, deployment } = orders;
     try {
-      await (orders.erasure === undefined
-        ? reportHardware(orders, options)
-        : eraseDisks(orders, orders.erasure, options));
+      if (erasure !== undefined) await eraseDisks(orders, erasure, options);
+      else if (deployment !== undefined) await deployImage({ ...orders, ignitionUrl }, deployment, options);
+      else await reportHardware(orders, options);
     } catch (error) {
       signal.throwIfAborted();
       print(`Failed: ${messageOf(error)}`);
@@ -78,13 +82,34 @@ async function eraseDisks(
       : `ERASING ${order.disks.length} disk(s): mode ${order.mode}, attempt ${order.attempt}, registry ${registryUrl}.`,
   );
   const fetch = caPem === undefined ? undefined : fetchTrusting(caPem);
-  const log: ProbeLog = { info: (_fields, message) => print(message), warn: (_fields, message) => print(message) };
+  const log = orderLog(print);
   const { state, message } = await erase({ order, registryUrl, token, systemUUID, clock, signal, log, random, fetch });
-  print(
-    `The order ${state.toLowerCase()}${message === '' ? '' : `: ${message}`}. The operator powers this machine off.`,
-  );
+  print(endOf(state, message));
   await clock.sleep(idleMs, signal);
 }
+
+/** Runs once: the operator powers the machine off, and starts it from its disk. */
+async function deployImage(
+  { registryUrl, token, systemUUID, caPem, ignitionUrl }: ProbeConfig & { ignitionUrl: string },
+  order: DeploymentOrder,
+  { clock, signal, print, random, fetch, deploy = runDeployment }: AgentOptions,
+): Promise<void> {
+  const { serial, wwid, model } = order.disk;
+  print(`WRITING an image of ${order.image.sizeBytes} bytes to disk ${serial || wwid} (${model}).`);
+  const fetchRegistry = caPem === undefined ? undefined : fetchTrusting(caPem);
+  const services = { ignitionUrl, registryUrl, token, systemUUID, fetch, fetchRegistry };
+  const { state, message } = await deploy({ order, ...services, clock, signal, log: orderLog(print), random });
+  print(endOf(state, message));
+  await clock.sleep(idleMs, signal);
+}
+
+const orderLog = (print: AgentOptions['print']): ProbeLog => ({
+  info: (_fields, message) => print(message),
+  warn: (_fields, message) => print(message),
+});
+
+const endOf = (state: string, message: string): string =>
+  `The order ${state.toLowerCase()}${message === '' ? '' : `: ${message}`}. The operator powers this machine off.`;
 
 async function waitUntil(
   description: string,
@@ -109,8 +134,13 @@ async function printAddresses({ sys, addresses, print }: AgentOptions): Promise<
     print(`${name}  ${macAddress}  link ${carrierStatus}  ${ipAddresses.join(' ') || 'no address'}`);
 }
 
+interface FetchedOrders {
+  readonly orders: Orders;
+  readonly ignitionUrl: string;
+}
+
 /** Retries without a limit and prints each failure. */
-async function getOrders(options: AgentOptions): Promise<Orders> {
+async function getOrders(options: AgentOptions): Promise<FetchedOrders> {
   const { clock, signal, random, print } = options;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
     try {
@@ -124,7 +154,7 @@ async function getOrders(options: AgentOptions): Promise<Orders> {
   }
 }
 
-async function fetchOrders({ proc, leases, fetch, signal, print }: AgentOptions): Promise<Orders> {
+async function fetchOrders({ proc, leases, fetch, signal, print }: AgentOptions): Promise<FetchedOrders> {
   const commandLine = await proc.text('cmdline');
   const bootFiles = await Promise.all((await leases.names('.')).map((name) => leases.text(name)));
   const url = ignitionUrl(commandLine, bootFiles);
@@ -136,7 +166,7 @@ async function fetchOrders({ proc, leases, fetch, signal, print }: AgentOptions)
   const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(fetchDeadlineMs)]) });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`HTTP ${response.status} ${text.slice(0, 200).trim()}`.trim());
-  return ordersFrom(text, commandLine);
+  return { orders: ordersFrom(text, commandLine), ignitionUrl: url };
 }
 
 /** The path contains the boot token, which must not appear on the console. */

@@ -23,7 +23,7 @@ export interface Match {
  */
 export function matchDisks(order: readonly OrderedDisk[], all: readonly PresentDisk[]): Match {
   const present = all.filter(({ removable, readOnly }) => !removable && !readOnly);
-  const found = order.map((ordered) => ({ ordered, disks: present.filter((disk) => isSame(ordered, disk)) }));
+  const found = order.map((ordered) => ({ ordered, disks: present.filter((disk) => isSameDisk(ordered, disk)) }));
   return {
     disks: found.flatMap(({ ordered, disks: [disk] }) => (disk === undefined ? [] : [{ ordered, present: disk }])),
     problems: [
@@ -34,18 +34,18 @@ export function matchDisks(order: readonly OrderedDisk[], all: readonly PresentD
 }
 
 /** By WWID if both have one; else by serial number and model. The size is compared separately, for the message. */
-function isSame(ordered: OrderedDisk, disk: PresentDisk): boolean {
+export function isSameDisk(ordered: OrderedDisk, disk: PresentDisk): boolean {
   if (ordered.wwid !== '' && disk.wwid !== '') return ordered.wwid === disk.wwid;
   return ordered.serial !== '' && ordered.serial === disk.serial && ordered.model === disk.model;
 }
 
 function problemsOfOrdered(ordered: OrderedDisk, disks: readonly PresentDisk[], all: readonly PresentDisk[]): string[] {
   const [disk, ...others] = disks;
-  const label = nameOf(ordered);
+  const label = describeDisk(ordered);
   if (ordered.wwid === '' && ordered.serial === '')
     return [`the order has a disk without serial number and WWID (model "${ordered.model}")`];
   if (disk === undefined) {
-    const untouched = all.find((candidate) => isSame(ordered, candidate));
+    const untouched = all.find((candidate) => isSameDisk(ordered, candidate));
     if (untouched === undefined) return [`${label} of the order is not there`];
     return [`${label} of the order is ${untouched.name}, which is ${untouched.readOnly ? 'read-only' : 'removable'}`];
   }
@@ -59,11 +59,11 @@ function problemsOfOrdered(ordered: OrderedDisk, disks: readonly PresentDisk[], 
 function problemsOfPresent(disk: PresentDisk, order: readonly OrderedDisk[]): string[] {
   if (disk.wwid === '' && disk.serial === '')
     return [`${disk.name} (model "${disk.model}") has neither serial number nor WWID`];
-  const ordered = order.filter((candidate) => isSame(candidate, disk));
-  if (ordered.length === 0) return [`${disk.name}, ${nameOf(disk)}, is there and not in the order`];
-  if (ordered.length > 1) return [`${disk.name}, ${nameOf(disk)}, is in the order ${ordered.length} times`];
+  const ordered = order.filter((candidate) => isSameDisk(candidate, disk));
+  if (ordered.length === 0) return [`${disk.name}, ${describeDisk(disk)}, is there and not in the order`];
+  if (ordered.length > 1) return [`${disk.name}, ${describeDisk(disk)}, is in the order ${ordered.length} times`];
   return [];
 }
 
-const nameOf = ({ serial, wwid, model }: Pick<OrderedDisk, 'serial' | 'wwid' | 'model'>): string =>
+export const describeDisk = ({ serial, wwid, model }: Pick<OrderedDisk, 'serial' | 'wwid' | 'model'>): string =>
   `disk ${[serial && `serial ${serial}`, wwid && `WWID ${wwid}`, model && `model ${model}`].filter(Boolean).join(', ')}`;

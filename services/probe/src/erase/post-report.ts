@@ -1,9 +1,12 @@
-import type { ErasureReportBody } from '@metal/api/wire/erasure.ts';
 import { ProbeError } from '../errors.ts';
 import type { ProbeClock, ProbeLog } from '../environment.ts';
 import { reasonOf } from './device.ts';
 
 export interface Registry {
+  /** Route of the reports, below the URL. */
+  readonly route: 'erasures' | 'deployments';
+  /** The order, for messages. */
+  readonly order: string;
   /** Base URL of the registry. */
   readonly registryUrl: string;
   readonly token: string | undefined;
@@ -20,10 +23,10 @@ const retryableStatuses: readonly number[] = [408, 425, 429];
 
 /**
  * One attempt to send a report.
- * @throws ProbeError: `ErasureRefused` if the registry rejects it, `RegistryUnreachable` or `RegistryUnready` if a retry may
+ * @throws ProbeError: `ErasureRefused` or `DeploymentRefused` if the registry rejects it, `RegistryUnreachable` or `RegistryUnready` if a retry may
  * succeed; the signal's reason when aborted.
  */
-export async function postReport(report: ErasureReportBody, registry: Registry, signal: AbortSignal): Promise<void> {
+export async function postReport(report: object, registry: Registry, signal: AbortSignal): Promise<void> {
   const response = await send(report, registry, signal);
   const text = (await response.text().catch(() => '')).slice(0, 300).trim();
   if (response.ok) return;
@@ -37,15 +40,15 @@ export async function postReport(report: ErasureReportBody, registry: Registry, 
       message: `the registry answered ${answer}`,
     });
   throw new ProbeError({
-    code: 'ErasureRefused',
+    code: registry.route === 'erasures' ? 'ErasureRefused' : 'DeploymentRefused',
     retry: 'blocked',
     status,
-    message: `the registry rejects the report of attempt ${report.attempt}: ${answer}; the order is no longer valid`,
+    message: `the registry rejects the report of ${registry.order}: ${answer}; the order is no longer valid`,
   });
 }
 
-async function send(report: ErasureReportBody, registry: Registry, signal: AbortSignal): Promise<Response> {
-  const url = `${registry.registryUrl.replace(/\/+$/, '')}/erasures`;
+async function send(report: object, registry: Registry, signal: AbortSignal): Promise<Response> {
+  const url = `${registry.registryUrl.replace(/\/+$/, '')}/${registry.route}`;
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (registry.token !== undefined) headers.authorization = `Bearer ${registry.token}`;
   try {
@@ -72,11 +75,7 @@ const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
 
 /** Retries with growing, jittered pauses until the report is acknowledged. @throws the final errors of `postReport`. */
-export async function postUntilAcknowledged(
-  report: ErasureReportBody,
-  registry: Registry,
-  signal: AbortSignal,
-): Promise<void> {
+export async function postUntilAcknowledged(report: object, registry: Registry, signal: AbortSignal): Promise<void> {
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
     try {
       return await postReport(report, registry, signal);
@@ -93,13 +92,54 @@ const minReportIntervalMs = 2_500;
 /** Report interval without changes. */
 const heartbeatIntervalMs = 5_000;
 
+/** The last report, repeated until it is acknowledged. */
+export async function postEnd<Report extends { readonly state: string }>(
+  end: Report,
+  registry: Registry,
+  signal: AbortSignal,
+): Promise<Report> {
+  await postUntilAcknowledged(end, registry, signal);
+  registry.log.info({ state: end.state }, `the registry acknowledged the final report: ${end.state}`);
+  return end;
+}
+
+export interface Progress<Report extends object> {
+  readonly report: () => Report;
+  /** Causes a report when it changes. */
+  readonly changesIn: (report: Report) => string;
+}
+
 /**
- * Reports the progress until the signal is aborted, at changes and every few seconds. A lost report is not retried; the next
- * one replaces it.
- * @throws ProbeError `ErasureRefused`
+ * Reports the progress of the work until it has ended. A rejected report aborts the signal of the work: the machine may have a
+ * new claim.
+ * @throws ProbeError as `postReport`, if a report is rejected; the error of the work; the signal's reason
  */
-export async function keepPosting(
-  report: () => ErasureReportBody,
+export async function reportWhile<Report extends object>(
+  progress: Progress<Report>,
+  { registry, signal }: { readonly registry: Registry; readonly signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const rejected = new AbortController();
+  const done = new AbortController();
+  const whileValid = AbortSignal.any([signal, rejected.signal]);
+  const posting = keepPosting(progress, registry, AbortSignal.any([whileValid, done.signal])).catch((error: unknown) =>
+    rejected.abort(error),
+  );
+  try {
+    await work(whileValid);
+  } finally {
+    done.abort();
+    await posting;
+  }
+  whileValid.throwIfAborted();
+}
+
+/**
+ * Reports until the signal is aborted, at changes and every few seconds. A lost report is not retried; the next one replaces it.
+ * @throws ProbeError as `postReport`, if a report is rejected
+ */
+async function keepPosting<Report extends object>(
+  { report, changesIn }: Progress<Report>,
   registry: Registry,
   signal: AbortSignal,
 ): Promise<void> {
@@ -124,7 +164,3 @@ async function sleepUnlessAborted(clock: ProbeClock, signal: AbortSignal): Promi
   });
   return !signal.aborted;
 }
-
-/** Changes that cause a report; the number of erased bytes does not. */
-const changesIn = ({ disks }: ErasureReportBody): string =>
-  JSON.stringify(disks.map(({ name, method, result, message }) => [name, method, result, message]));

@@ -4,7 +4,7 @@ import { ProbeError } from '../errors.ts';
 import type { ProbeClock, ProbeLog, RunProgram } from '../environment.ts';
 import { type DiskToErase, eraseDisk } from './erase-disk.ts';
 import { type ErasureFiles, filesOfMachine, type Inventory, openDisk, takeInventory } from './inventory.ts';
-import { keepPosting, postUntilAcknowledged, type Registry } from './post-report.ts';
+import { postEnd, postUntilAcknowledged, type Registry, reportWhile } from './post-report.ts';
 import { runTool } from './run-tool.ts';
 
 export interface ErasureOptions {
@@ -52,7 +52,7 @@ export async function runErasure(options: ErasureOptions): Promise<ErasureReport
 async function executeOrder(options: ErasureOptions): Promise<ErasureReportBody> {
   const { order, files = filesOfMachine(), signal, log } = options;
   // In mode None the start itself is the result; disks are not read.
-  if (order.mode === 'None') return finish(reporter(options, [])('Succeeded', ''), registryOf(options), signal);
+  if (order.mode === 'None') return postEnd(reporter(options, [])('Succeeded', ''), registryOf(options), signal);
   const inventory = await takeInventory(order, files, signal);
   const records = order.disks.map((ordered) => recordOf(ordered, inventory));
   const report = reporter(options, records);
@@ -60,13 +60,13 @@ async function executeOrder(options: ErasureOptions): Promise<ErasureReportBody>
   if (inventory.problems.length > 0) {
     const reason = inventory.problems.join('; ');
     log.warn({ attempt: order.attempt }, `nothing was erased: ${reason}`);
-    return finish(report('Failed', `nothing was erased: ${reason}`), registry, signal);
+    return postEnd(report('Failed', `nothing was erased: ${reason}`), registry, signal);
   }
   await postUntilAcknowledged(report('Running', ''), registry, signal);
   const attempt = { inventory, records, registry, report };
   try {
     await eraseAndReport(options, attempt);
-    return await finish(endOf(attempt), registry, signal);
+    return await postEnd(endOf(attempt), registry, signal);
   } catch (error) {
     if (isErasureRefused(error)) await reportStopped(attempt, signal);
     throw error;
@@ -119,7 +119,9 @@ const reporter =
     disks: records.map((record) => ({ ...record })),
   });
 
-const registryOf = ({ registryUrl, token, clock, log, ...options }: ErasureOptions): Registry => ({
+const registryOf = ({ registryUrl, token, clock, log, order, ...options }: ErasureOptions): Registry => ({
+  route: 'erasures',
+  order: `attempt ${order.attempt}`,
   registryUrl,
   token,
   clock,
@@ -129,12 +131,6 @@ const registryOf = ({ registryUrl, token, clock, log, ...options }: ErasureOptio
   random: options.random ?? Math.random,
 });
 
-async function finish(report: ErasureReportBody, registry: Registry, signal: AbortSignal): Promise<ErasureReportBody> {
-  await postUntilAcknowledged(report, registry, signal);
-  registry.log.info({ state: report.state }, `the registry acknowledged the final report: ${report.state}`);
-  return report;
-}
-
 interface Attempt {
   inventory: Inventory;
   records: DiskErasure[];
@@ -142,24 +138,16 @@ interface Attempt {
   report: Report;
 }
 
-/** A rejected report stops the erasure, because the machine may have a new claim. */
-async function eraseAndReport(options: ErasureOptions, attempt: Attempt): Promise<void> {
-  const rejected = new AbortController();
-  const done = new AbortController();
-  const signal = AbortSignal.any([options.signal, rejected.signal]);
-  const posting = keepPosting(
-    () => attempt.report('Running', ''),
-    attempt.registry,
-    AbortSignal.any([signal, done.signal]),
-  ).catch((error: unknown) => rejected.abort(error));
-  try {
-    await eraseAll(disksToErase({ ...options, signal }, attempt));
-  } finally {
-    done.abort();
-    await posting;
-  }
-  signal.throwIfAborted();
-}
+const eraseAndReport = (options: ErasureOptions, attempt: Attempt): Promise<void> =>
+  reportWhile(
+    { report: () => attempt.report('Running', ''), changesIn },
+    { registry: attempt.registry, signal: options.signal },
+    (signal) => eraseAll(disksToErase({ ...options, signal }, attempt)),
+  );
+
+/** Changes that cause a report; the number of erased bytes does not. */
+const changesIn = ({ disks }: ErasureReportBody): string =>
+  JSON.stringify(disks.map(({ name, method, result, message }) => [name, method, result, message]));
 
 function disksToErase(options: ErasureOptions, { inventory, records }: Attempt): DiskToErase[] {
   const { order, clock, signal, log, run = runTool, files = filesOfMachine() } = options;

@@ -14,6 +14,7 @@ import { installKinds, installAdmissionRules } from '@metal/kube/client/install-
 import type { Fleet } from '@metal/simulator/fleet.ts';
 import { pino } from 'pino';
 import { CostMeter } from './costs.ts';
+import { type DayTwoStage, type Followed, walkDayTwo } from './day-two.ts';
 import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts';
 import { type MachineKind, openRack } from './rack.ts';
 import { Screen } from './screen.ts';
@@ -23,6 +24,9 @@ import { openSerialView } from './serial-view.ts';
 
 /** A step of the tour failed; the message has the step and the last state. */
 export class DemoFailed extends Error {}
+
+export const tours = ['life', 'day2'] as const;
+export type TourName = (typeof tours)[number];
 
 export interface TourOptions {
   readonly servers: number;
@@ -69,10 +73,11 @@ export class Tour implements AsyncDisposable {
     }
   }
 
-  /** Discovery of all servers, then one claim from creation to release. */
-  async walk(): Promise<void> {
+  /** Discovery of all servers, then one claim from creation to release; day2: with updates and a decommission between. */
+  async walk(name: TourName): Promise<void> {
     await this.#discover();
     const claim = await this.#claim();
+    if (name === 'day2') await walkDayTwo(this.#dayTwoStage(), claim);
     await this.#release(claim);
     this.#screen.summary(this.#stage.plane.kubeconfigPath, this.#stage.plane.binaries.kubectl);
   }
@@ -90,6 +95,18 @@ export class Tour implements AsyncDisposable {
     await this.#stack.disposeAsync();
   }
 
+  #dayTwoStage(): DayTwoStage {
+    const { client, servers, claims } = this.#stage;
+    return {
+      client,
+      servers,
+      claims,
+      step: (title, work) => this.#screen.step(title, work),
+      until: (expectation, followed, holds) => this.#until(expectation, followed, holds),
+      log: (line) => this.#screen.log(line),
+    };
+  }
+
   async #discover(): Promise<void> {
     const { client, fleet, servers, costs } = this.#stage;
     const endpoints = fleet.endpoints();
@@ -99,7 +116,7 @@ export class Tour implements AsyncDisposable {
           client.create(Endpoint, { metadata: { name }, spec: { macAddress, ip } }),
         ),
       );
-      await this.#until('every server is Available and off', servers, () => {
+      await this.#until('every server is Available and off', [], () => {
         const all = [...servers.all()];
         return (
           all.length >= endpoints.length &&
@@ -120,12 +137,12 @@ export class Tour implements AsyncDisposable {
       spec: { power: 'On', image: 'demo/os', serverSelector: { matchLabels: { [rackLabel]: 'demo' } } },
     });
     await this.#screen.step(`bind a claim with a selector to ${first}`, () =>
-      this.#until('the claim is Bound', claims, () => claims.get('default/demo')?.status?.phase === 'Bound'),
+      this.#until('the claim is Bound', [], () => claims.get('default/demo')?.status?.phase === 'Bound'),
     );
     await this.#screen.step('boot the image of the claim', () =>
       this.#until(
         'the operating system has reported its boot',
-        servers,
+        [],
         () => reasonOf(servers.get(first)) === 'ClaimServed',
       ),
     );
@@ -139,14 +156,14 @@ export class Tour implements AsyncDisposable {
       await client.delete(ServerClaim, metadata, { uid: metadata.uid });
       await this.#until(
         'the claim is deleted and its server is Available',
-        servers,
+        [],
         () => claims.get('default/demo') === undefined && reasonOf(servers.get(name)) === 'Available',
       );
     });
     this.#screen.log(`             from claim to release: ${await costs.spentPerServer(1)}`);
   }
 
-  #until(expectation: string, followed: Cache<Server> | Cache<ServerClaim>, holds: () => boolean): Promise<void> {
+  #until(expectation: string, followed: readonly Followed[], holds: () => boolean): Promise<void> {
     const { stepTimeoutMs, signal } = this.#options;
     const { servers, claims, operator } = this.#stage;
     return new Promise((resolve, reject) => {
@@ -156,8 +173,7 @@ export class Tour implements AsyncDisposable {
         return error === undefined ? resolve() : reject(error);
       };
       const check = () => holds() && end();
-      stack.use(servers.onChange(check));
-      stack.use(claims.onChange(check));
+      for (const cache of [servers, claims, ...followed]) stack.use(cache.onChange(check));
       const timer = setTimeout(
         () =>
           end(
@@ -174,7 +190,7 @@ export class Tour implements AsyncDisposable {
       void operator.ended.then((code) =>
         end(new DemoFailed(`the operator ended with code ${code}: ${operator.log.slice(-3).join('\n')}`)),
       );
-      if (followed.size >= 0) check();
+      check();
     });
   }
 }

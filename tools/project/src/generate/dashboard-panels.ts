@@ -1,6 +1,8 @@
-/** One graph. */
+/** A graph, a number or a table. */
 export interface Panel {
   readonly title: string;
+  /** Default: a graph. Stats and tables show the present. */
+  readonly type?: 'stat' | 'table';
   /** What a person sees in it. */
   readonly description: string;
   /** A unit of Grafana. */
@@ -12,6 +14,9 @@ export interface Panel {
 
 export interface Chapter {
   readonly title: string;
+  /** Panels side by side; default: 3. */
+  readonly perLine?: number;
+  readonly height?: number;
   readonly panels: readonly Panel[];
 }
 
@@ -262,13 +267,13 @@ export const chapters: readonly Chapter[] = [
       {
         title: 'CPU',
         description: 'Cores in use.',
-        queries: { '{{pod}}': perSecond('process_cpu_seconds_total{job="metal-operator"}', 'pod') },
+        queries: { '{{pod}}': perSecond('process_cpu_seconds_total', 'pod') },
       },
       {
         title: 'Memory',
         description: 'Resident memory.',
         unit: 'bytes',
-        queries: { '{{pod}}': 'sum by (pod) (process_resident_memory_bytes{job="metal-operator"})' },
+        queries: { '{{pod}}': 'sum by (pod) (process_resident_memory_bytes)' },
       },
     ],
   },

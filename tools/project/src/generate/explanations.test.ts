@@ -90,7 +90,7 @@ for (const { kind, reason, command } of catalogue) {
   if (command === undefined) continue;
   test(`${kind}: the command of ${reason} names resources, namespaces and fields that exist`, () => {
     const [, verb = '', resource = '', rest = ''] = /^kubectl (\S+) (\S+)(.*)$/s.exec(command) ?? [];
-    assert.match(verb, /^(?:annotate|create|delete|describe|edit|get|patch)$/);
+    assert.match(verb, /^(?:annotate|create|delete|describe|edit|get|label|patch)$/);
     for (const name of verb === 'create' || resource === 'pods' ? [] : resource.split(',')) {
       const target = kinds.find(({ singular, plural, group }) =>
         [singular, plural, `${plural}.${group}`].includes(name),
@@ -122,7 +122,10 @@ test('the page of reasons has one chapter for each kind, what needs a person fir
     '### Server',
     '## Words in the message of NoServerMatches',
   ]);
-  assert.match(text, /\| `C` \(failed\) \| urgent \|[^]*\| `A` \| one \\\| two \| Nothing\. \| ok \|  \|\n\| `B` \|/);
+  assert.match(
+    text,
+    /\| <a id="server-c"><\/a>`C` \(failed\) \| urgent \|[^]*\| <a id="server-a"><\/a>`A` \| one \\\| two \| Nothing\. \| ok \|  \|\n\| <a id="server-b"><\/a>`B` \|/,
+  );
 });
 
 test('the page of errors lists the retry class', () => {

@@ -4,22 +4,30 @@ import { type Field, fieldsOf } from './fields.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import { code, header, table } from './markdown.ts';
 
+/** Kinds below a heading of their own; the first group needs none. */
+export interface KindGroup {
+  readonly title?: string;
+  readonly text?: string;
+  readonly kinds: readonly DefinedKind[];
+}
+
 /** One reference page per kind, and a list of them. */
-export function kindPages(kinds: readonly DefinedKind[]): GeneratedFile[] {
+export function kindPages(groups: readonly KindGroup[]): GeneratedFile[] {
   return [
-    { name: 'README.md', text: overview(kinds) },
-    ...kinds.map((kind) => ({ name: `${kind.singular}.md`, text: page(kind) })),
+    { name: 'README.md', text: [`${header}\n# Kinds\n`, ...groups.map(overview)].join('\n') },
+    ...groups.flatMap(({ kinds }) => kinds).map((kind) => ({ name: `${kind.singular}.md`, text: page(kind) })),
   ];
 }
 
-function overview(kinds: readonly DefinedKind[]): string {
+function overview({ title, text, kinds }: KindGroup): string {
   const rows = kinds.map(({ kind, singular, scope, shortNames, description }) => [
     `[${kind}](${singular}.md)`,
     shortNames.map(code).join(', '),
     scope,
     description,
   ]);
-  return `${header}\n# Kinds\n\n${table(['Kind', 'Short', 'Scope', 'Description'], rows)}`;
+  const heading = [title === undefined ? [] : [`## ${title}\n`], text === undefined ? [] : [`${text}\n`]].flat();
+  return [...heading, table(['Kind', 'Short', 'Scope', 'Description'], rows)].join('\n');
 }
 
 function page(kind: DefinedKind): string {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { kinds } from '@metal/api/kinds.ts';
 import { parseAllDocuments } from 'yaml';
 import { crdFiles } from './crds.ts';
+import { table } from './markdown.ts';
 import { convenienceRoles, generateRbac } from './rbac.ts';
 import { stateDiagrams } from './state-diagrams.ts';
 import { yamlFile } from './yaml-file.ts';
@@ -50,6 +51,10 @@ test('every kind has roles for admins, editors and viewers', () => {
 });
 
 test('a diagram starts at the first phase and includes unreachable phases', () => {
-  const [file] = stateDiagrams([{ name: 'x', transitions: { Initial: ['Done'], Done: [], Parked: [] } }]);
+  const [, file] = stateDiagrams([{ name: 'x', transitions: { Initial: ['Done'], Done: [], Parked: [] } }]);
   assert.match(file?.text ?? '', /\[\*\] --> Initial\n {2}Initial --> Done\n {2}Parked\n/);
+});
+
+test('angle brackets in a table are text', () => {
+  assert.match(table(['A'], [['a `<b>` <c>']]), /^\| a `<b>` \\<c> \|$/m);
 });

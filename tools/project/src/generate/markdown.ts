@@ -8,5 +8,13 @@ export function table(titles: readonly string[], rows: readonly (readonly string
   return [line(titles), line(titles.map(() => '---')), ...rows.map(line)].join('');
 }
 
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const cell = (text: string): string => bracketsKept(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+/** The target of links to a row of a table, which has no heading. */
+export const anchorElement = (id: string): string => `<a id="${id}"></a>`;
+
+/** `<time>` outside of code would be an HTML element. */
+const bracketsKept = (text: string): string =>
+  text.replaceAll(/(`[^`]*`|<a id="[^"]*"><\/a>)|</g, (_, span?: string) => span ?? '\\<');
+
 const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |\n`;

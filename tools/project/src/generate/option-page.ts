@@ -24,8 +24,5 @@ function chapter(title: string, options: readonly Option[]): string {
 
 function rowOf(option: Option): string[] {
   const { flag, type, default: fallback } = option;
-  return [code(`--${flag}`), type, fallback === '' ? '' : code(fallback), bracketsKept(helpOf(option))];
+  return [code(`--${flag}`), type, fallback === '' ? '' : code(fallback), helpOf(option)];
 }
-
-/** Text in angle brackets would be rendered as HTML. */
-const bracketsKept = (text: string): string => text.replaceAll('<', '\\<');

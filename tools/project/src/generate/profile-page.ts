@@ -10,6 +10,13 @@ A quirk is a difference from \`generic\`, as a property of \`src/profiles.ts\`, 
 
 `;
 
+const firmwareText = `
+## Firmware updates
+
+Properties of \`src/firmware-profiles.ts\`, where each is described.
+
+`;
+
 const violationText = `
 ## Violations of the protocol
 
@@ -36,10 +43,30 @@ export function profilePage(): GeneratedFile {
     header,
     introduction,
     table(['Profile', 'BMC', 'Quirks', 'Failed assertions'], rows),
+    firmwareText,
+    table(
+      ['Profile', 'Update service', 'Response', 'BIOS', 'BMC', 'Tasks after a restart', 'Firmware'],
+      firmwareRows(),
+    ),
     violationText,
     table(['Quirk', 'Profiles', 'Failed assertions'], violationRows),
   ];
   return { name: 'profiles.md', text: text.join('') };
+}
+
+function firmwareRows(): string[][] {
+  return vendors.map((vendor) => {
+    const { firmware } = profiles[vendor];
+    if (firmware === undefined) return [code(vendor), 'none', '', '', '', '', ''];
+    const { multipartUri, pushUri, pushUriIsOfVendor, accepts, bios, bmc, tasksSurviveRestart, parts } = firmware;
+    const ways = [
+      firmware.simpleUpdate ? 'SimpleUpdate' : [],
+      multipartUri === undefined ? [] : `form at ${code(multipartUri)}`,
+      pushUri === undefined || pushUriIsOfVendor ? [] : `body at ${code(pushUri)}`,
+    ];
+    const ids = parts.map(({ id }) => code(id)).join(', ');
+    return [code(vendor), ways.flat().join(', '), accepts, bios, bmc, tasksSurviveRestart ? 'stay' : 'vanish', ids];
+  });
 }
 
 const failures = (vendor: (typeof vendors)[number]): string => String(failedAssertions(profiles[vendor]).length);

@@ -18,9 +18,10 @@ export interface RbacInput {
   readonly services: readonly Writer[];
 }
 
-interface PolicyRule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
+export interface PolicyRule {
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
   readonly verbs: readonly string[];
   readonly resourceNames?: readonly string[];
 }
@@ -36,14 +37,25 @@ const everyVerb = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'
 export function generateRbac({ kinds, controllers, services }: RbacInput): GeneratedFile[] {
   const written = [...new Set([...controllers, ...services].flatMap(({ writes }) => writes))].toSorted();
   rejectUnknown(written, kinds);
+  const { ignition, updates, ownNamespace, metricsAuth, metricsReader } = namedRules();
+  const ownRole = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata: { name: 'metal-operator-manager', namespace },
+    rules: ownNamespace,
+  };
   return [
-    yamlFile('manager.yaml', [clusterRole('metal-operator-manager', managerRules(written, kinds)), ownNamespaceRole()]),
-    yamlFile('boot.yaml', [ignitionRole()]),
-    yamlFile('metrics.yaml', metricsRoles()),
+    yamlFile('manager.yaml', [clusterRole('metal-operator-manager', managerRules(written, kinds)), ownRole]),
+    yamlFile('boot.yaml', [clusterRole('metal-operator-ignition-reader', ignition)]),
+    yamlFile('updates.yaml', [clusterRole('metal-operator-update-reader', updates)]),
+    yamlFile('metrics.yaml', [
+      clusterRole('metal-operator-metrics-auth', metricsAuth),
+      clusterRole('metal-operator-metrics-reader', metricsReader),
+    ]),
   ];
 }
 
-function managerRules(written: readonly string[], kinds: readonly DefinedKind[]): PolicyRule[] {
+export function managerRules(written: readonly string[], kinds: readonly DefinedKind[]): PolicyRule[] {
   const groups = [...new Set(kinds.map(({ group }) => group))].toSorted().toReversed();
   return [
     ...groups.flatMap((group) => rulesOfGroup(group, written, kinds)),
@@ -57,6 +69,21 @@ function managerRules(written: readonly string[], kinds: readonly DefinedKind[])
 }
 
 function rulesOfGroup(group: string, written: readonly string[], kinds: readonly DefinedKind[]): PolicyRule[] {
+  const plurals = kinds.filter((kind) => kind.group === group).map(({ plural }) => plural);
+  return [
+    rule(group, plurals.toSorted(), readVerbs),
+    ...writeRules(group, written, kinds),
+    // OwnerReferencesPermissionEnforcement requires this for blockOwnerDeletion.
+    rule(
+      group,
+      plurals.toSorted().map((plural) => `${plural}/finalizers`),
+      ['update'],
+    ),
+  ];
+}
+
+/** The rules for the written resources of one group. */
+export function writeRules(group: string, written: readonly string[], kinds: readonly DefinedKind[]): PolicyRule[] {
   const plurals = new Set(kinds.filter((kind) => kind.group === group).map(({ plural }) => plural));
   const objects = written.filter((resource) => plurals.has(resource));
   const patched = written
@@ -67,47 +94,39 @@ function rulesOfGroup(group: string, written: readonly string[], kinds: readonly
     (resource) => plurals.has(resource.replace(/\/status$/, '')) && !plurals.has(resource),
   );
   const rules = [
-    rule(group, [...plurals].toSorted(), readVerbs),
     rule(group, objects, ['create', 'delete', 'patch']),
     rule(group, patched, ['patch']),
     rule(group, statuses, ['patch']),
-    // OwnerReferencesPermissionEnforcement requires this for blockOwnerDeletion.
-    rule(
-      group,
-      [...plurals].toSorted().map((plural) => `${plural}/finalizers`),
-      ['update'],
-    ),
   ];
-  return rules.filter(({ resources }) => resources.length > 0);
+  return rules.filter(({ resources = [] }) => resources.length > 0);
 }
 
-/**
- * The ignition of a claim is a Secret in the claim's namespace. Only the boot service reads it, so the role is bound for the boot
- * service only: in the whole cluster, or by a RoleBinding in each namespace with such claims.
- */
-const ignitionRole = () => clusterRole('metal-operator-ignition-reader', [rule('', ['secrets'], ['get'])]);
-
-/** Objects in the namespace of the operator: ignition and keys of discoveries, keys of boot tokens and certificates, leases. */
-const ownNamespaceRole = () => ({
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind: 'Role',
-  metadata: { name: 'metal-operator-manager', namespace },
-  rules: [
+/** The rules of the roles that do not depend on writers, by the name of the role in the chart. */
+export const namedRules = () => ({
+  /**
+   * The ignition of a claim is a Secret in the claim's namespace. Only the boot service reads it, so the role is bound for the boot
+   * service only: in the whole cluster, or by a RoleBinding in each namespace with such claims.
+   */
+  ignition: [rule('', ['secrets'], ['get'])],
+  /**
+   * Credentials of firmware images, and variables of BMCSettings, in other namespaces than the operator's: bound in the whole cluster,
+   * or by a RoleBinding in each namespace with such objects.
+   */
+  updates: [rule('', ['secrets', 'configmaps'], ['get'])],
+  /** Objects in the namespace of the operator: ignition and keys of discoveries, keys of boot tokens and certificates, leases. */
+  ownNamespace: [
     rule('', ['secrets'], ['create', 'delete', 'get', 'patch']),
-    // A create request cannot be restricted by resource name.
-    rule('', ['configmaps'], ['create']),
-    { ...rule('', ['configmaps'], ['get', 'patch']), resourceNames: [certificateKeysConfigMap] },
+    // A create request cannot be restricted by resource name. BMCSettings read their variables from ConfigMaps.
+    rule('', ['configmaps'], ['create', 'get']),
+    { ...rule('', ['configmaps'], ['patch']), resourceNames: [certificateKeysConfigMap] },
     rule('coordination.k8s.io', ['leases'], ['create', 'delete', 'get', 'list', 'patch', 'watch']),
   ],
-});
-
-const metricsRoles = () => [
-  clusterRole('metal-operator-metrics-auth', [
+  metricsAuth: [
     rule('authentication.k8s.io', ['tokenreviews'], ['create']),
     rule('authorization.k8s.io', ['subjectaccessreviews'], ['create']),
-  ]),
-  clusterRole('metal-operator-metrics-reader', [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]),
-];
+  ],
+  metricsReader: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
+});
 
 /** Roles for users: `<kind>-admin-role`, `-editor-role` and `-viewer-role` of every kind. */
 export function convenienceRoles(kinds: readonly DefinedKind[]): GeneratedFile[] {

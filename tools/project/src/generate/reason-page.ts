@@ -1,6 +1,6 @@
 import type { ReasonCatalogue, ReasonEntry } from '@metal/kube/controller/decide.ts';
 import type { GeneratedFile } from './generated-folder.ts';
-import { code, header, table } from './markdown.ts';
+import { anchorElement, code, header, table } from './markdown.ts';
 
 /** A controller, or a service that writes conditions of a kind. */
 export interface ReasonSource {
@@ -68,7 +68,7 @@ export function reasonPage(reasonSources: readonly ReasonSource[], rejections: R
         ),
       ),
       aboutRejections,
-      quietTable(sortedEntries(rejections)),
+      quietTable(sortedEntries(rejections), 'rejection'),
     ].join(''),
   };
 }
@@ -83,14 +83,21 @@ const sortedEntries = (...catalogues: ReasonCatalogue[]): NamedEntry[] =>
 
 const isUrgent = ([, { weight }]: NamedEntry): boolean => weight === 'needsPerson' || weight === 'failed';
 
-const chapter = (kind: string, reasons: NamedEntry[], tableOf: (reasons: NamedEntry[]) => string): string =>
-  reasons.length === 0 ? '' : `\n### ${kind}\n\n${tableOf(reasons)}`;
+const chapter = (
+  kind: string,
+  reasons: NamedEntry[],
+  tableOf: (reasons: NamedEntry[], kind: string) => string,
+): string => (reasons.length === 0 ? '' : `\n### ${kind}\n\n${tableOf(reasons, kind)}`);
 
-const urgentTable = (reasons: NamedEntry[]): string =>
+/** A reason with an anchor, such as `server-parked`, for links from other pages. */
+const anchored = (kind: string, reason: string): string =>
+  `${anchorElement(`${kind}-${reason}`.toLowerCase())}${code(reason)}`;
+
+const urgentTable = (reasons: NamedEntry[], kind: string): string =>
   table(
     ['Reason', 'What it means', 'What to do', 'Command', 'Who'],
     reasons.map(([reason, { meaning, remedy, weight, actor, command = '' }]) => [
-      weight === 'failed' ? `${code(reason)} (failed)` : code(reason),
+      `${anchored(kind, reason)}${weight === 'failed' ? ' (failed)' : ''}`,
       meaning,
       remedy,
       code(command),
@@ -98,11 +105,11 @@ const urgentTable = (reasons: NamedEntry[]): string =>
     ]),
   );
 
-const quietTable = (reasons: NamedEntry[]): string =>
+const quietTable = (reasons: NamedEntry[], kind: string): string =>
   table(
     ['Reason', 'What it means', 'What to do', 'Weight', 'Who acts next'],
     reasons.map(([reason, { meaning, remedy, weight, actor, command, pointsTo }]) => [
-      code(reason),
+      anchored(kind, reason),
       meaning,
       [remedy, ...(command === undefined ? [] : [code(command)])].join(' '),
       weight,

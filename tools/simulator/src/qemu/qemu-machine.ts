@@ -3,11 +3,13 @@ import { copyFile, mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Child } from '@metal/process/child.ts';
 import type { Clock } from '../clock.ts';
+import { type AttributeValues, factoryOf } from '../attributes/attribute-set.ts';
+import { noValues, type PendingFate } from '../attributes/change-attributes.ts';
 import type { Hardware } from '../hardware.ts';
 import {
   type BootRecord,
-  factoryBios,
   factoryBootOrder,
+  type Flash,
   type Machine,
   type Override,
   type Power,
@@ -80,9 +82,15 @@ export class QemuMachine implements Machine {
   bootOrder: string[] = [...factoryBootOrder];
   led: 'Off' | 'Lit' | 'Blinking' = 'Off';
   assetTag = '';
-  biosAttributes: Record<string, unknown> = { ...factoryBios };
-  pendingBiosAttributes: Record<string, unknown> = {};
+  readonly factoryBios: AttributeValues;
+  biosAttributes: AttributeValues;
+  pendingBiosAttributes: AttributeValues = noValues;
+  pendingFate: PendingFate = 'apply';
   biosReset: Machine['biosReset'] = 'none';
+  biosVersion: string;
+  pendingFlashes: readonly Flash[] = [];
+  isFlashing = false;
+  isBroken = false;
   readonly #options: QemuMachineOptions;
   readonly #directory: string;
   readonly #watchers = new Set<() => void>();
@@ -113,6 +121,9 @@ export class QemuMachine implements Machine {
     this.hardware = hardwareOf(options.parts);
     this.systemId = options.systemId;
     this.overrideMode = options.profile.bootMode;
+    this.biosVersion = options.profile.biosVersion;
+    this.factoryBios = factoryOf(options.profile.bios);
+    this.biosAttributes = this.factoryBios;
     this.virtualMedia = new CdDrive({
       file: join(directory, 'cd.iso'),
       fetch: options.fetch,
@@ -295,6 +306,8 @@ export class QemuMachine implements Machine {
     const { override } = this;
     if (override?.isOnce === true) this.override = undefined;
     startBios(this);
+    for (const flash of this.pendingFlashes) flash.done();
+    this.pendingFlashes = [];
     const at = this.#options.clock.now();
     this.boots.push({ at, override: override?.target, from: undefined, kernel: undefined, outcome: undefined });
     this.#changed();

@@ -76,6 +76,7 @@ function startFixture() {
     servers,
     bootConfigurations,
     images,
+    diskImages: undefined,
     butane: new Butane({ program: 'butane' }),
     ipxeBootConfigs,
     bootConfigs: new BootConfigs({ client, ipxeBootConfigs, publishes: false, publicUrl, events, log }),

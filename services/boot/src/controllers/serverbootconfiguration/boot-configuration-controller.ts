@@ -12,7 +12,9 @@ import { isSameJson } from '@metal/kube/controller/status-diff.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import type { Logger } from 'pino';
 import { refersTo } from '../../authorization/boot-decision.ts';
+import type { BootErrorCode } from '../../errors.ts';
 import type { Butane } from '../../ignition/butane.ts';
+import type { DiskImages } from '../../images/disk/disk-images.ts';
 import type { BootImages } from '../../images/images.ts';
 import type { BootConfigs } from './boot-configs.ts';
 import { BootValidator } from './boot-validator.ts';
@@ -24,6 +26,7 @@ export interface BootConfigurationControllerOptions {
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
   images: BootImages;
+  diskImages: DiskImages | undefined;
   butane: Butane;
   ipxeBootConfigs: Cache<IPXEBootConfig>;
   bootConfigs: BootConfigs;
@@ -37,6 +40,7 @@ const maxConcurrent = 32;
 /** A Secret is often created right after the object that refers to it, so a missing one is no Error for this long. */
 const gracePeriodMs = 5_000;
 const secretRetryMs = 50;
+const missingSecret: ReadonlySet<BootErrorCode> = new Set(['IgnitionMissing', 'ScriptMissing', 'ConfigDriveMissing']);
 
 /**
  * Reconciles boot configurations: `status.state` becomes Ready, or Error with a condition that explains it. Failed ones are
@@ -128,7 +132,7 @@ export class BootConfigurationController implements AsyncDisposable {
     if (isBeingCreated(boot, this.#options.servers.get(boot.spec.serverRef.name))) return;
     try {
       const result = await this.#validator.validate(boot);
-      const isMissing = result.error?.code === 'IgnitionMissing' || result.error?.code === 'ScriptMissing';
+      const isMissing = result.error !== undefined && missingSecret.has(result.error.code);
       const isEarly = isMissing && this.#missedForMs(boot) < gracePeriodMs;
       if (!isEarly) await this.#reporter.report(boot, result);
       if (!isMissing) this.#missedSince.delete(boot.metadata.uid ?? '');

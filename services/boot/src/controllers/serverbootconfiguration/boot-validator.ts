@@ -1,3 +1,4 @@
+import type { DiskImage, PreparedDiskImage } from '@metal/api/common/disk-image.ts';
 import type { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
@@ -6,9 +7,11 @@ import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { BootError } from '../../errors.ts';
 import type { Butane } from '../../ignition/butane.ts';
+import { readConfigDrive } from '../../config-drive/config-drive.ts';
 import { readIgnition } from '../../ignition/ignition.ts';
 import { architectureOf } from '../../images/architecture.ts';
 import { type BootPlan, wayOf } from '../../images/boot-plan.ts';
+import type { DiskImages } from '../../images/disk/disk-images.ts';
 import { type BootImages, preparedDigestOf } from '../../images/images.ts';
 import { givesScript, readCustomScript } from '../../scripts/custom-script.ts';
 import type { ValidationResult } from './validation-result.ts';
@@ -17,6 +20,8 @@ export interface BootValidatorOptions {
   readonly client: KubeClient;
   readonly servers: Cache<Server>;
   readonly images: BootImages;
+  /** Undefined where nothing can be stored. */
+  readonly diskImages: DiskImages | undefined;
   readonly butane: Butane;
   readonly ipxeBootConfigs: Cache<IPXEBootConfig>;
   readonly clock: Clock;
@@ -38,7 +43,8 @@ export class BootValidator {
 
   async validate(boot: ServerBootConfiguration): Promise<ValidationResult> {
     try {
-      const plan = await this.#planInTime(boot);
+      if (boot.spec.diskImage !== undefined) return await this.#validateDiskImage(boot, boot.spec.diskImage);
+      const plan = await this.#inTime(boot, this.#plan(boot));
       if (plan === undefined) return { state: 'Pending' };
       await readIgnition(boot, this.#options, this.#options.signal);
       return { state: 'Ready', plan: await this.#withScript(boot, plan) };
@@ -58,16 +64,29 @@ export class BootValidator {
     return { ...plan, method: 'iPXE', methods: ['iPXE'], script: config.spec?.ipxeScriptSecretRef?.name };
   }
 
+  async #validateDiskImage(boot: ServerBootConfiguration, image: DiskImage): Promise<ValidationResult> {
+    const { client, diskImages, signal } = this.#options;
+    if (diskImages === undefined) throw new BootError('CacheUnusable', 'this boot service stores no disk images');
+    const { metadata, status } = boot;
+    const prepared = status?.diskImage?.observedGeneration === metadata.generation ? status?.diskImage : undefined;
+    // It is on the disk: image and Secrets are not needed any more.
+    if (prepared !== undefined && status?.deployment?.state === 'Succeeded')
+      return { state: 'Ready', diskImage: prepared };
+    await readConfigDrive(boot, client, signal);
+    const wanted = prepared === undefined ? image : withChecksum(image, prepared);
+    const diskImage = await this.#inTime(boot, diskImages.prepare(wanted, signal));
+    return diskImage === undefined ? { state: 'Pending' } : { state: 'Ready', diskImage };
+  }
+
   /** Undefined after the timeout; the pull continues, and `onPulled` follows. */
-  async #planInTime(boot: ServerBootConfiguration): Promise<BootPlan | undefined> {
-    const plan = this.#plan(boot);
+  async #inTime<T>(boot: ServerBootConfiguration, pull: Promise<T>): Promise<T | undefined> {
     const { promise: timeout, resolve } = Promise.withResolvers<undefined>();
     using _timer = this.#options.clock.setTimeout(pullTimeoutMs, () => {
       resolve(undefined);
       const onPulled = (): void => this.#options.onPulled(boot);
-      plan.then(onPulled, onPulled);
+      pull.then(onPulled, onPulled);
     });
-    return await Promise.race([plan, timeout]);
+    return await Promise.race([pull, timeout]);
   }
 
   /** Keeps the digest that was prepared before: a tag that moves does not change the image of a boot. */
@@ -85,4 +104,9 @@ export class BootValidator {
       return images.check(boot.spec.image, this.#options.signal, { architecture }, way);
     }
   }
+}
+
+/** A checksum file that changes does not change the image of a boot. */
+function withChecksum(image: DiskImage, { checksum }: PreparedDiskImage): DiskImage {
+  return { ...image, checksum: checksum.slice(checksum.indexOf(':') + 1), checksumType: 'auto' };
 }

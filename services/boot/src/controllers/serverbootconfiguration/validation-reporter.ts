@@ -52,18 +52,22 @@ export class ValidationReporter {
 
   async #writeResult(boot: ServerBootConfiguration, result: ValidationResult, conditions: Condition[]): Promise<void> {
     const { log, events } = this.#options;
-    const status = { state: result.state, conditions, ...(result.plan && { boot: preparedBy(result.plan) }) };
+    const status = { state: result.state, conditions, ...preparedFields(boot, result) };
     if (isReported(boot, status)) return;
     await this.#write(boot, status);
     const fields = {
       boot: keyOf(boot),
       server: boot.spec.serverRef.name,
-      image: printableImage(boot.spec.image ?? ''),
+      image: printableImage(boot.spec.diskImage?.url ?? boot.spec.image ?? ''),
       state: result.state,
     };
     if (result.error === undefined) {
-      const choice = { ...status.boot, rejectedMethods: result.plan?.rejectedMethods };
-      log.info({ ...fields, ...choice }, result.plan ? 'boot configuration is ready' : 'pulling an image');
+      const choice = {
+        ...status.boot,
+        checksum: status.diskImage?.checksum,
+        rejectedMethods: result.plan?.rejectedMethods,
+      };
+      log.info({ ...fields, ...choice }, result.state === 'Ready' ? 'boot configuration is ready' : 'pulling an image');
       return;
     }
     const { code, message, cause } = result.error;
@@ -99,4 +103,12 @@ export class ValidationReporter {
       }
     }
   }
+}
+
+function preparedFields({ metadata, status }: ServerBootConfiguration, { plan, diskImage }: ValidationResult) {
+  const { generation: observedGeneration = 0 } = metadata;
+  if (diskImage !== undefined) return { diskImage: { ...diskImage, observedGeneration } };
+  if (plan !== undefined) return { boot: preparedBy(plan) };
+  // The description of the deployed image stays while another one is fetched or cannot be.
+  return status?.diskImage !== undefined ? { diskImage: status.diskImage } : {};
 }

@@ -2,16 +2,18 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { isPrepared } from '@metal/api/wire/prepared-boot.ts';
 import type { Condition } from '@metal/kube/kinds/kind.ts';
+import type { MeasuredDiskImage } from '../../images/disk/disk-images.ts';
 import type { BootPlan } from '../../images/boot-plan.ts';
 import type { BootError } from '../../errors.ts';
 import type { BootServiceReason } from '../../reasons.ts';
 
 /** The result of validating a boot configuration. */
 export type ValidationResult =
-  | { readonly state: 'Ready'; readonly plan: BootPlan; readonly error?: never }
+  | { readonly state: 'Ready'; readonly plan: BootPlan; readonly diskImage?: never; readonly error?: never }
+  | { readonly state: 'Ready'; readonly plan?: never; readonly diskImage: MeasuredDiskImage; readonly error?: never }
   /** Its image is being pulled. */
-  | { readonly state: 'Pending'; readonly plan?: never; readonly error?: never }
-  | { readonly state: 'Error'; readonly plan?: never; readonly error: BootError };
+  | { readonly state: 'Pending'; readonly plan?: never; readonly diskImage?: never; readonly error?: never }
+  | { readonly state: 'Error'; readonly plan?: never; readonly diskImage?: never; readonly error: BootError };
 
 export const validationFailed = 'ValidationFailed' satisfies BootServiceReason;
 const imagePulling = 'ImagePulling' satisfies BootServiceReason;
@@ -20,6 +22,7 @@ const imageValidation = 'ImageValidation';
 const validations: readonly [string, string][] = [
   ['Ignition', 'IgnitionValidation'],
   ['Script', 'ScriptValidation'],
+  ['ConfigDrive', 'ConfigDriveValidation'],
 ];
 const validationTypes = [imageValidation, ...validations.map(([, type]) => type)];
 
@@ -35,10 +38,7 @@ export function conditionsOf(
     status: error === undefined ? ('Unknown' as const) : ('False' as const),
     reason: error === undefined ? imagePulling : validationFailed,
     // The reason is that of v0.7.0; the error code, which docs/errors.md explains, precedes the message.
-    message:
-      error === undefined
-        ? `the files of "${boot.spec.image}" are being pulled from their registry`
-        : `${error.code}: ${error.message}`.slice(0, 1_000),
+    message: error === undefined ? pullingMessage(boot) : `${error.code}: ${error.message}`.slice(0, 1_000),
   };
   const earlier = boot.status?.conditions?.find(
     ({ type, status }) => type === condition.type && status === condition.status,
@@ -46,6 +46,11 @@ export function conditionsOf(
   const lastTransitionTime = earlier?.lastTransitionTime ?? new Date(now).toISOString();
   return [{ ...condition, lastTransitionTime, observedGeneration: boot.metadata.generation }];
 }
+
+const pullingMessage = ({ spec: { image, diskImage } }: ServerBootConfiguration): string =>
+  diskImage === undefined
+    ? `the files of "${image}" are being pulled from their registry`
+    : 'the disk image is being fetched and verified';
 
 export const preparedBy = ({ method, methods, script, image: { name, digest } }: BootPlan) => ({
   image: name,
@@ -78,7 +83,7 @@ export function isReported(
   wanted: NonNullable<ServerBootConfiguration['status']>,
 ): boolean {
   const reported = (now?.conditions ?? []).filter(({ type }) => validationTypes.includes(type));
-  const { conditions = [], boot } = wanted;
+  const { conditions = [], boot, diskImage } = wanted;
   return (
     now?.state === wanted.state &&
     now?.boot?.image === boot?.image &&
@@ -86,6 +91,7 @@ export function isReported(
     now?.boot?.method === boot?.method &&
     isDeepStrictEqual(now?.boot?.methods, boot?.methods) &&
     now?.boot?.script === boot?.script &&
+    isDeepStrictEqual(now?.diskImage, diskImage) &&
     reported.length === conditions.length &&
     conditions.every(({ type, message }) =>
       reported.some((condition) => condition.type === type && condition.message === message),

@@ -1,7 +1,7 @@
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
-import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import { bmcFinalizer } from '@metal/api/wire/contract.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { bmcFinalizer, trustedCertificateAnnotation } from '@metal/api/wire/contract.ts';
 import type { Reconcile } from '@metal/kube/controller/definition.ts';
 import { seconds } from '@metal/kube/runtime/durations.ts';
 import { ownedBy } from '@metal/kube/kinds/kind.ts';
@@ -10,6 +10,7 @@ import { RedfishError } from '@metal/redfish/errors.ts';
 import { verifyLogin } from '@metal/redfish/resources/login.ts';
 import { refreshBmc } from '../../bmc-connections/refresh-bmc.ts';
 import { connectionOf, endpointOf } from '../../bmc-connections/connection.ts';
+import { certificateToRecord, recordCertificate } from '../../bmc-connections/trusted-certificate.ts';
 import type { OperatorContext } from '../context.ts';
 import { StaleDecision } from '../../errors.ts';
 import { afterFailure, afterSuccess } from './login-attempts.ts';
@@ -51,14 +52,21 @@ async function tryCredential(reconcile: EndpointReconcile): Promise<void> {
   const { bmcConnections, config } = context;
   const device = deviceOf(facts);
   const { username, password } = credentialOf(facts, facts.logins.rejected);
-  const protocol = { name: device.protocol, port: device.port, scheme: device.protocolScheme };
+  const protocol = protocolOf(device);
   const connectionKey = `endpoint/${object.metadata.name}`;
-  const connection = { endpoint: endpointOf(facts.ip, protocol, config), username, password: new Password(password) };
+  const connection = {
+    endpoint: endpointOf(facts.ip, { metadata: object.metadata, protocol }, config),
+    username,
+    password: new Password(password),
+  };
   try {
     await verifyLogin(bmcConnections.getBmc(connectionKey, connection));
     memory.logins = afterSuccess(facts.logins, now);
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;
+    const certificate = certificateToRecord(error, device.tls, config);
+    // Nothing was sent: the next decision tries the same credential over a connection that trusts the certificate.
+    if (certificate !== undefined) return await recordCertificate(Endpoint, reconcile, certificate);
     memory.logins = afterFailure(facts.logins, error, now);
   } finally {
     bmcConnections.forgetBmc(connectionKey);
@@ -83,21 +91,27 @@ async function createBmc(reconcile: EndpointReconcile): Promise<void> {
   const { name } = object.metadata;
   const spec = specOf(object, deviceOf(reconcile.facts));
   const { apiVersion, kind } = BMC;
-  const bmcUUID = await managerUuidOf({ apiVersion, kind, metadata: { name }, spec }, reconcile);
+  const recorded = object.metadata.annotations?.[trustedCertificateAnnotation];
+  const metadata = { name, ...(recorded ? { annotations: { [trustedCertificateAnnotation]: recorded } } : {}) };
+  const bmcUUID = await managerUuidOf({ apiVersion, kind, metadata, spec }, reconcile);
   await context.client.create(BMC, {
-    metadata: { name, ownerReferences: [ownedBy(object)], finalizers: [bmcFinalizer] },
+    metadata: { ...metadata, ownerReferences: [ownedBy(object)], finalizers: [bmcFinalizer] },
     spec: { ...spec, ...(bmcUUID === undefined ? {} : { bmcUUID }) },
   });
 }
 
 function specOf({ metadata: { name } }: Endpoint, device: MacPrefix): NonNullable<BMC['spec']> {
-  const { protocol, port, protocolScheme, console } = device;
+  const { console } = device;
   return {
     endpointRef: { name },
     bmcSecretRef: { name },
-    protocol: { name: protocol, port, ...(protocolScheme ? { scheme: protocolScheme } : {}) },
+    protocol: protocolOf(device),
     ...(console ? { consoleProtocol: { name: console.type, port: console.port } } : {}),
   };
+}
+
+function protocolOf({ protocol, port, protocolScheme, tls }: MacPrefix): NonNullable<BMC['spec']>['protocol'] {
+  return { name: protocol, port, ...(protocolScheme ? { scheme: protocolScheme } : {}), ...(tls ? { tls } : {}) };
 }
 
 async function managerUuidOf(bmc: BMC, { context }: EndpointReconcile): Promise<string | undefined> {

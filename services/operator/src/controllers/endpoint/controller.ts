@@ -39,7 +39,7 @@ export const endpointController = phaseController({
     },
   ],
   sources: ({ discoveryLimiter }: OperatorContext, enqueue) => discoveryLimiter.admitted.on(enqueue),
-  writes: ['endpoints/status', 'bmcs', 'bmcsecrets'],
+  writes: ['endpoints', 'endpoints/status', 'bmcs', 'bmcsecrets'],
 });
 
 /** An Endpoint that is created, deleted or changes its MAC address may make another one the oldest of its duplicates. */

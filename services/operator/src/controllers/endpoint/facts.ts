@@ -1,5 +1,7 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { recordedCertificateOf } from '../../bmc-connections/trusted-certificate.ts';
+import type { OperatorConfig } from '../../options.ts';
 import type { OperatorContext } from '../context.ts';
 import { type LoginAttempts, pauseBeforeAttempt } from './login-attempts.ts';
 import type { EndpointMemory } from './memory.ts';
@@ -29,7 +31,7 @@ export interface EndpointFacts {
 
 export function readEndpointFacts(
   endpoint: Endpoint,
-  { caches, macPrefixes, discoveryLimiter }: OperatorContext,
+  { caches, macPrefixes, discoveryLimiter, config }: OperatorContext,
   { now, memory: { logins } }: { readonly now: number; readonly memory: Readonly<EndpointMemory> },
 ): EndpointFacts {
   const { name } = endpoint.metadata;
@@ -51,9 +53,13 @@ export function readEndpointFacts(
     bmc,
     discovery: discoveryLimiter.stateOf(name),
     logins,
-    nextLoginInMs: pauseBeforeAttempt(logins, now),
+    nextLoginInMs: isCertificateAccepted(endpoint, logins, config) ? 0 : pauseBeforeAttempt(logins, now),
   };
 }
+
+/** The certificate differed from a record that a person has removed since. */
+const isCertificateAccepted = ({ metadata }: Endpoint, { failure }: LoginAttempts, config: OperatorConfig): boolean =>
+  failure?.error.code === 'CertificateChanged' && recordedCertificateOf(metadata, config) === undefined;
 
 function bmcStateOf(bmc: BMC | undefined, endpoint: Endpoint): EndpointFacts['bmc'] {
   if (bmc === undefined) return 'absent';

@@ -22,6 +22,13 @@ export const endpointReasons = {
     actor: 'operator',
   },
   DeviceIsBMC: { meaning: 'The BMC object is made.', remedy: 'Nothing.', weight: 'working', actor: 'operator' },
+  CertificateTrusted: {
+    meaning:
+      'The certificate of the device, of no known authority, is recorded in the annotation metal.ironcore.dev/trusted-certificate before a default credential is sent (--bmc-tls=pin). The BMC object gets the same.',
+    remedy: 'Nothing, or compare the fingerprint in the event with the BMC.',
+    weight: 'working',
+    actor: 'operator',
+  },
   TryingDefaultCredentials: {
     meaning:
       'The database has several default credentials; they are tried one by one, slowly enough not to lock the account.',

@@ -14,15 +14,19 @@ import {
 import { admitCleanup, prepareCleanupBoot, recordHeldEvent } from './cleanup/actions.ts';
 import { certifyCleanup, dropWaiver, recordCleanup, recordWaiver, removeBmcMark } from './cleanup/records.ts';
 import { observeBios, resetBios, restoreBootOrder } from './cleanup/reset-actions.ts';
+import { acceptDecommission, recommission, recordDecommissioned } from './decommissioning/actions.ts';
+import { resetBmcToDefaults } from './decommissioning/bmc-reset.ts';
 import { dropBootsOfDeleted, recordDeletionEvent } from './deletion/actions.ts';
+import { prepareDeploymentBoot, recordDeployment } from './deployment/actions.ts';
 import { prepareProbeBoot, readInventory } from './discovery/actions.ts';
 import { recordDuplicateEvent } from './duplicates/actions.ts';
 import { readUnhealthyParts, recordHealthEvent } from './health/actions.ts';
 import type { ServerReconcile } from './machine.ts';
-import { dropMaintenanceRef } from './maintenance/actions.ts';
+import { dropMaintenanceRef, readParts, recordMaintenancePower } from './maintenance/actions.ts';
 import {
   consumeOperation,
   deferPark,
+  dropDecommissionedOperation,
   dropInterruptedOperation,
   dropParkedOperation,
   dropUnsupportedOperation,
@@ -32,6 +36,7 @@ import {
   unpark,
 } from './operations/actions.ts';
 import { diskBoot, forceOff, networkBoot, powerOff } from './power/actions.ts';
+import { acceptSystemUuid, finishReplacement } from './replacement/actions.ts';
 import { setBootOrder, setLight } from './settings/actions.ts';
 import type { ServerAction } from './types.ts';
 
@@ -71,12 +76,26 @@ export const serverActions: Record<ServerAction, (reconcile: ServerReconcile) =>
   recordWaiver,
   dropWaiver,
 
+  prepareDeploymentBoot,
+  recordDeployment,
+
+  acceptDecommission,
+  resetBmcToDefaults,
+  recordDecommissioned,
+  recommission,
+
+  acceptSystemUuid,
+  finishReplacement,
+
   dropMaintenanceRef,
+  recordMaintenancePower,
+  readParts,
 
   park,
   unpark,
   deferPark,
   dropParkedOperation,
+  dropDecommissionedOperation,
   dropUnsupportedOperation,
   dropInterruptedOperation,
   rejectRediscovery,

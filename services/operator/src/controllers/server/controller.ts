@@ -40,6 +40,7 @@ export const serverController = phaseController({
   report: reportServer,
   conditionTypes: [healthy],
   progressFields: serverProgressFields,
+  changesOwnSpec: true,
   paused: isPaused,
   watches: [
     {
@@ -94,6 +95,7 @@ export const serverController = phaseController({
     'servers',
     'servers/status',
     'serverbootconfigurations',
+    'serverbootconfigurations/status',
     'secrets',
     'biossettings',
     'serverinventories',
@@ -115,10 +117,12 @@ function phaseOfServer({ status }: Server): ServerPhase {
 
 const isPhase = (state: string): state is ServerPhase => phases.has(state);
 
-/** Changes of the state, the spec or the unreadable systems of a BMC. */
+/** Changes of the state, the version, the spec or the unreadable systems of a BMC. */
 function isAboutReachability(before: BMC | undefined, after: BMC | undefined): boolean {
   const seen = [before, after].map(
-    (bmc) => bmc && [bmc.status?.state, bmc.metadata.generation, reportedInventory(bmc)].join(' '),
+    (bmc) =>
+      bmc &&
+      [bmc.status?.state, bmc.status?.firmwareVersion, bmc.metadata.generation, reportedInventory(bmc)].join(' '),
   );
   return seen[0] !== seen[1];
 }

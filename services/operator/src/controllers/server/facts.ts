@@ -6,18 +6,23 @@ import { evictionFacts } from './claim/eviction-facts.ts';
 import { claimFacts } from './claim/facts.ts';
 import { cleanupFacts } from './cleanup/facts.ts';
 import { cleanupFailure } from './cleanup/failure.ts';
+import { decommissionFacts } from './decommissioning/facts.ts';
 import { deletionFacts } from './deletion/facts.ts';
+import { deploymentFacts } from './deployment/facts.ts';
 import { discoveryFacts } from './discovery/facts.ts';
 import { discoveryFailure } from './discovery/failure.ts';
 import { hardwareFacts } from './discovery/hardware-facts.ts';
+import { versionFacts } from './discovery/version-facts.ts';
 import { duplicateFacts } from './duplicates/facts.ts';
 import { healthFacts } from './health/facts.ts';
+import { maintenanceFailure } from './maintenance/failure.ts';
 import { maintenanceFacts, maintenanceOf } from './maintenance/facts.ts';
 import { updateMemory } from './memory.ts';
 import { operationsFacts } from './operations/facts.ts';
 import { powerFacts } from './power/facts.ts';
 import { powerFailure } from './power/failure.ts';
 import type { ServerReason } from './reasons.ts';
+import { replacementOf } from './replacement/facts.ts';
 import { settingsFacts } from './settings/facts.ts';
 import type { Failure, ServerFacts, ServerPhase } from './types.ts';
 
@@ -33,29 +38,47 @@ export function readServerFacts(
   const power = powerFacts(server, memory, now, context);
   const operations = operationsFacts(server, memory);
   const discovery = discoveryFacts(server, operations.operation, memory, context, now);
+  const health = healthFacts(server, memory, now);
+  const maintenance = maintenanceFacts(server, { caches, memory, health: health.health, now });
   const cleanup = cleanupFacts(server, { memory, context, now });
   return {
     ...bmc,
     ...power,
     ...currentBootFacts(server, memory, context, now),
     ...hardwareFacts(server, memory, now),
-    ...healthFacts(server, memory, now),
+    ...versionFacts(server, memory, caches),
+    ...health,
     ...discovery,
     ...operations,
     ...settingsFacts(server, maintenanceOf(server, caches), memory),
     inPhaseForMs,
-    failure:
-      discoveryFailure(discovery) ?? powerFailure(power) ?? cleanupFailure({ cleanup }) ?? recordedFailure(server),
+    failure: failureOf(server, { ...discovery, ...power, cleanup, maintenance }),
     claim: claimFacts(server, memory, caches, now),
+    deployment: deploymentFacts(server, memory, context, { now, inPhaseForMs }),
     eviction: evictionFacts(server, memory, context, now),
     reclaim: server.spec.reclaimPolicy === 'Retain' ? 'Retain' : 'Recycle',
     cleanup,
-    maintenance: maintenanceFacts(server, caches, now),
+    maintenance,
+    parts: memory.parts?.value,
     stateBeforeMaintenance: server.status?.stateBeforeMaintenance,
     duplicate: duplicateFacts(server, memory, caches.servers),
+    decommission: decommissionFacts(server, memory, context),
+    replacement: replacementOf(server),
     deletion: deletionFacts(server, memory, bmc, discovery),
   };
 }
+
+type FailureFacts = Parameters<typeof discoveryFailure>[0] &
+  Parameters<typeof powerFailure>[0] &
+  Parameters<typeof cleanupFailure>[0] &
+  Parameters<typeof maintenanceFailure>[0];
+
+const failureOf = (server: Server, facts: FailureFacts): Failure | undefined =>
+  discoveryFailure(facts) ??
+  powerFailure(facts) ??
+  cleanupFailure(facts) ??
+  maintenanceFailure(facts) ??
+  recordedFailure(server);
 
 const knownStates: ReadonlySet<string> = new Set<ServerPhase | ''>([
   '',
@@ -67,6 +90,8 @@ const knownStates: ReadonlySet<string> = new Set<ServerPhase | ''>([
   'Cleanup',
   'Maintenance',
   'Parked',
+  'Decommissioning',
+  'Decommissioned',
   'Error',
 ]);
 

@@ -5,6 +5,7 @@ import type { Bmc } from '@metal/redfish/http/bmc.ts';
 import { hasUuid } from '@metal/redfish/resources/identity.ts';
 import { readSystems } from '@metal/redfish/resources/systems.ts';
 import type { ObservedSystem } from '../../bmc-connections/observed-state.ts';
+import { certificateToRecord, recordCertificate } from '../../bmc-connections/trusted-certificate.ts';
 import { StaleDecision } from '../../errors.ts';
 import type { OperatorContext } from '../context.ts';
 import { uncleanMarkPatch } from './cleanup/unclean-mark.ts';
@@ -17,10 +18,25 @@ export function memoryOf({ object, context }: Pick<ServerReconcile, 'object' | '
   return context.bmcConnections.observedSystem(object.metadata.uid ?? '');
 }
 
-export function withBmc<T>({ facts, context }: ServerReconcile, callback: (bmc: Bmc) => Promise<T>): Promise<T> {
-  const { bmcName, connection } = facts;
+export async function withBmc<T>(reconcile: ServerReconcile, callback: (bmc: Bmc) => Promise<T>): Promise<T> {
+  const { bmcName, connection } = reconcile.facts;
   if (connection === undefined) throw new StaleDecision(`BMC ${bmcName} has no address or credentials any more`);
-  return context.bmcConnections.withBmc(bmcName, connection, callback);
+  try {
+    return await reconcile.context.bmcConnections.withBmc(bmcName, connection, callback);
+  } catch (error) {
+    await recordFirstCertificate(reconcile, error);
+    throw error;
+  }
+}
+
+/** Of an inline BMC. Nothing was sent over this connection; the next reconcile uses one that trusts the certificate. */
+async function recordFirstCertificate(reconcile: ServerReconcile, error: unknown): Promise<void> {
+  const { bmcRef, bmc } = reconcile.object.spec;
+  const isInline = (bmcRef?.name ?? '') === '';
+  const certificate = isInline ? certificateToRecord(error, bmc?.protocol.tls, reconcile.context.config) : undefined;
+  if (certificate === undefined) return;
+  await recordCertificate(Server, reconcile, certificate);
+  throw new StaleDecision('the certificate of its BMC is recorded; the BMC is contacted again');
 }
 
 /** Option of every request that changes something: the UUID is read just before, and another machine is not touched. */

@@ -22,6 +22,7 @@ export function updateMemory(
   const memory = bmcConnections.observedSystem(server.metadata.uid ?? '');
   // A BMC is Ready at the address it had. Another address may lead to another machine.
   memory.resetIfConnectionChanged(connection);
+  if (isHeldInMaintenance(server)) forgetBeforeMaintenance(memory);
   const claimBoot = boundBootOf(server, memory, caches);
   const referenced = caches.bootConfigurations.get(server.spec.bootConfigurationRef ?? '');
   memory.reportedHealth ??= reportedHealthOf(server);
@@ -30,6 +31,15 @@ export function updateMemory(
     memory.recordPreparedBoot(claimBoot.metadata.uid ?? '');
   forgetReportedHardware(server, memory, probeReportOf(server, memory, context).inventory?.spec.report);
   return memory;
+}
+
+const isHeldInMaintenance = ({ spec, status }: Server): boolean =>
+  status?.state === 'Maintenance' && spec.serverMaintenanceRef !== undefined;
+
+/** Parts may be swapped, and a firmware update may change the boot order. */
+function forgetBeforeMaintenance(memory: ObservedSystem): void {
+  memory.parts = undefined;
+  memory.bootOrder = undefined;
 }
 
 /** An earlier process prepared a boot and did not see the machine start: `status.pendingBootUID` hands it over. */

@@ -55,6 +55,13 @@ export const serverReasons = {
     weight: 'ok',
     actor: 'operator',
   },
+  CertificateTrusted: {
+    meaning:
+      'The inline BMC was reached for the first time, and its certificate, of no known authority, is recorded in the annotation metal.ironcore.dev/trusted-certificate (--bmc-tls=pin). Any other is rejected from now on.',
+    remedy: 'Nothing, or compare the fingerprint in the event with the BMC.',
+    weight: 'working',
+    actor: 'operator',
+  },
   BMCNotFound: {
     meaning: 'The BMC that spec.bmcRef names does not exist.',
     remedy: 'Create the BMC or correct spec.bmcRef.',
@@ -305,6 +312,28 @@ export const serverReasons = {
     meaning: 'The machine was found on before its first boot for this claim; that boot starts from off.',
     ...goesOn,
   },
+  NoDeploymentBootYet: {
+    meaning: 'The agent that writes the disk image of the claim is prepared.',
+    ...goesOn,
+  },
+  DeploymentMustRun: { meaning: 'The machine boots the agent that writes the disk image of its claim.', ...goesOn },
+  Deploying: {
+    meaning: 'The agent on the machine writes the disk image of the claim; the message has its progress.',
+    remedy:
+      'If the agent does not report, look at the serial console: does the machine boot from the network, and does it reach the boot service and the registry?',
+    weight: 'working',
+    actor: 'hardware',
+  },
+  DeploymentEnded: { meaning: 'The deployment of a disk image ended; the machine is powered off first.', ...goesOn },
+  DeploymentFailed: {
+    meaning: 'The disk image of the claim is not on the disk; the machine is off. The message has the reason.',
+    remedy:
+      'Look at the condition Deployed of the ServerBootConfiguration; correct what it names, and annotate the claim with metal.ironcore.dev/operation=reprovision.',
+    weight: 'failed',
+    actor: 'tenant',
+    pointsTo: 'ServerBootConfiguration',
+    command: 'kubectl describe server {name}',
+  },
   PowerRecorded: { meaning: 'spec.power is brought in line with what the claim wants.', ...goesOn },
   WaitingForBoot: {
     meaning: 'The machine is on for its claim and has not shown that it booted the image.',
@@ -326,14 +355,15 @@ export const serverReasons = {
     command: `kubectl patch serverclaim -n {spec.serverClaimRef.namespace} {spec.serverClaimRef.name} --type=merge -p '{"spec":{"power":"Off"}}'`,
   },
   Evicting: {
-    meaning: 'A taint with effect Evict, not tolerated by the claim, takes the server away after the grace period.',
-    remedy: 'Move the workload, or remove the taint or tolerate it in the claim before the deadline.',
+    meaning:
+      'A taint with effect Evict that the claim does not tolerate, or a forced decommission, takes the server away after the grace period.',
+    remedy: 'Move the workload before the deadline; or have the taint removed, or the decommission cancelled.',
     weight: 'needsPerson',
     actor: 'tenant',
     command: 'kubectl describe serverclaim -n {spec.serverClaimRef.namespace} {spec.serverClaimRef.name}',
   },
   EvictionDue: {
-    meaning: 'The grace period is over; the API server itself is asked whether the taint still evicts the claim.',
+    meaning: 'The grace period is over; the API server itself is asked whether the claim is still to be evicted.',
     ...goesOn,
   },
   Evicted: {
@@ -471,7 +501,7 @@ export const serverReasons = {
     ...goesOn,
   },
   MaintenancePending: {
-    meaning: 'Another ServerMaintenance is about to take the server, so it stays in Maintenance.',
+    meaning: 'Another ServerMaintenance may take the server next, so it stays in Maintenance.',
     remedy: nothing,
     weight: 'waiting',
     actor: 'person',
@@ -479,11 +509,24 @@ export const serverReasons = {
   },
   MaintenanceEnds: {
     meaning:
-      'The maintenance is over and the server goes back to where it was; one that nobody holds is discovered anew.',
+      'The maintenance is over and the server goes back to where it was; one whose parts changed is discovered anew.',
     ...goesOn,
   },
   MaintenanceWantsOn: { meaning: 'The maintenance wants the machine on.', ...goesOn },
   MaintenanceWantsOff: { meaning: 'The maintenance wants the machine off.', ...goesOn },
+  MaintenanceBoots: {
+    meaning: 'The machine is powered off, and then boots the image of the maintenance.',
+    ...goesOn,
+  },
+  WorseAfterMaintenance: {
+    meaning:
+      'After a maintenance the BMC reports a new critical fault, or a part is gone: the server is off and is not offered.',
+    remedy:
+      'Repair what the message names; or annotate metal.ironcore.dev/operation=retry to accept the machine as it is: it is discovered and offered again.',
+    weight: 'failed',
+    actor: 'person',
+    command: 'kubectl annotate server {name} metal.ironcore.dev/operation=retry',
+  },
   HardwareMayHaveChanged: {
     meaning: 'The hardware is read again, as somebody may have worked on it.',
     ...goesOn,
@@ -503,6 +546,69 @@ export const serverReasons = {
     weight: 'needsPerson',
     actor: 'person',
     command: 'kubectl annotate server {name} metal.ironcore.dev/operation=unpark',
+  },
+
+  // Replaced hardware.
+  HardwareAccepted: {
+    meaning:
+      'A person confirmed the UUID of a new mainboard; the server has it from now on, and its hardware is read anew.',
+    ...goesOn,
+  },
+  HardwareNotAccepted: {
+    meaning:
+      'The UUID in the annotation metal.ironcore.dev/accept-system-uuid was not accepted; the annotation was removed.',
+    remedy: 'Read the event. Annotate the server again with the UUID that its BMC reports.',
+    weight: 'needsPerson',
+    actor: 'person',
+    command: 'kubectl annotate server {name} metal.ironcore.dev/accept-system-uuid=UUID',
+  },
+
+  // Leaving the fleet.
+  DecommissionRequested: {
+    meaning: 'A person asked to decommission the server; it leaves the fleet when no claim holds it.',
+    ...goesOn,
+  },
+  DecommissionedServersStayOff: { meaning: 'A server that leaves the fleet is switched off.', ...goesOn },
+  BMCResetRequested: { meaning: 'The BMC is asked to reset itself to factory settings.', ...goesOn },
+  BMCResetHeldBack: {
+    meaning: 'The BMC is to be reset to factory settings, and also serves a server that is still used.',
+    remedy: 'Decommission the other server first, or remove the annotation metal.ironcore.dev/decommission-reset-bmc.',
+    weight: 'needsPerson',
+    actor: 'person',
+    command: 'kubectl annotate server {name} metal.ironcore.dev/decommission-reset-bmc-',
+  },
+  BMCResetRefused: {
+    meaning: 'The BMC does not offer a reset to factory settings, or refused it.',
+    remedy:
+      'Reset the BMC by hand, then remove the annotation metal.ironcore.dev/decommission-reset-bmc; or annotate metal.ironcore.dev/operation=retry.',
+    weight: 'needsPerson',
+    actor: 'person',
+    command: 'kubectl annotate server {name} metal.ironcore.dev/decommission-reset-bmc-',
+  },
+  BMCResetUncertain: {
+    meaning: 'The connection ended while the BMC was asked to reset itself. It is not asked again.',
+    remedy: 'Look at the BMC, and reset it by hand if its accounts are still there.',
+    weight: 'needsPerson',
+    actor: 'person',
+    command: 'kubectl describe server {name}',
+  },
+  Decommissioned: {
+    meaning: 'The server has left the fleet: it is off, and nothing is sent to its BMC. Its record is kept.',
+    remedy: 'Nothing; annotate metal.ironcore.dev/operation=recommission to bring it back.',
+    weight: 'ok',
+    actor: 'person',
+    command: 'kubectl annotate server {name} metal.ironcore.dev/operation=recommission',
+  },
+  Recommissioned: {
+    meaning: 'A person cancelled the decommission, or brought the server back; its hardware is read anew.',
+    ...goesOn,
+  },
+  DecommissionedOperationDropped: {
+    meaning: 'An operation was asked for while the server is decommissioned, and was dropped.',
+    remedy: 'Recommission the server and ask again.',
+    weight: 'needsPerson',
+    actor: 'person',
+    command: 'kubectl annotate server {name} metal.ironcore.dev/operation=recommission',
   },
 
   // Operations by annotation.

@@ -7,15 +7,16 @@ import { conditionsOf, type Explanation, readyCondition } from '../ready-conditi
 import { reachableCondition } from './bmc/report.ts';
 import { provisioningFields } from './claim/report.ts';
 import { cleanupStatus } from './cleanup/report.ts';
+import { decommissionStatus } from './decommissioning/report.ts';
 import { attemptsAfter, discoveredCondition, hardwareFields } from './discovery/report.ts';
 import { uniqueCondition } from './duplicates/report.ts';
-import { stateBeforeMaintenance } from './maintenance/report.ts';
+import { maintenanceStatus, stateBeforeMaintenance } from './maintenance/report.ts';
 import { powerConditions } from './power/report.ts';
 import { firstBootOrder, settingConditions } from './settings/report.ts';
 import type { ServerFacts, ServerPhase } from './types.ts';
 
 /** Fields that do not end the debouncing of a status while one wait follows another. */
-export const serverProgressFields = ['powerState', 'networkInterfaces', 'pendingBootUID', 'history'];
+export const serverProgressFields = ['powerState', 'biosVersion', 'networkInterfaces', 'pendingBootUID', 'history'];
 
 /** The status and the conditions of a Server. Fields of one concern come from its folder. */
 export function reportServer(server: Server, facts: ServerFacts, outcome: Outcome<ServerPhase>): StatusReport {
@@ -24,7 +25,7 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
   const powerState = facts.powerSeenMsAgo === undefined ? server.status?.powerState : facts.power;
   return {
     fields: {
-      ...hardwareFields(server, facts),
+      ...(isBack(server, phase) ? {} : hardwareFields(server, facts)),
       powerState,
       state: phase,
       stateSince: outcome.phaseSince,
@@ -33,9 +34,11 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       discoveryAttempts: attemptsAfter(server, facts, phase),
       ...provisioningFields(server, facts, outcome),
       stateBeforeMaintenance: stateBeforeMaintenance(server, phase),
+      maintenance: maintenanceStatus(server, facts, outcome),
       claim: heldBy(server),
       evictionSince: facts.eviction?.since,
       cleanup: cleanupStatus(server, facts, outcome),
+      decommission: decommissionStatus(server, facts, phase),
       history: historyAfter(server, { state: phase, reason: ready.reason, power: powerState }, outcome),
       failure: phase === 'Error' ? facts.failure : undefined,
       rejectedLogin: facts.rejectedLogin,
@@ -52,6 +55,10 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
     ],
   };
 }
+
+/** The hardware of a server that comes back to the fleet is read anew: what the status holds of it does not count any more. */
+const isBack = ({ status }: Server, phase: ServerPhase): boolean =>
+  phase === 'Initial' && (status?.state === 'Decommissioned' || status?.state === 'Decommissioning');
 
 type History = NonNullable<NonNullable<Server['status']>['history']>;
 const historyLength = 10;
@@ -81,7 +88,7 @@ const readyMessages: Record<string, string> = {
   ClaimServed: 'as its claim asks',
   KeptForReview: 'released and off; kept until spec.serverClaimRef is cleared',
   Parked: 'parked and off',
-  MaintenanceServed: 'as its maintenance asks',
+  Decommissioned: 'off for good',
 };
 
 function readyExplanation({ decision, error }: Outcome<ServerPhase>): Explanation | undefined {

@@ -63,6 +63,12 @@ const lines: Line[] = [
     { probeBoot: boot, discoveryAttempts: 1, mayInterrupt: true },
     'act clearBoot',
   ],
+  [
+    'an expired boot configuration with the number of this attempt is deleted',
+    'Initial',
+    { probeBoot: { ...boot, attempt: 1, isExpired: true }, mayInterrupt: true },
+    'act clearBoot',
+  ],
   ['a reference to a deleted probe boot is cleared', 'Initial', { bootReferenced: true }, 'act clearBoot'],
   [
     'the boot configuration of an earlier Server of the name is deleted',

@@ -3,6 +3,7 @@ import { blocker, pollOrWait } from './bmc/steps.ts';
 import { clearLeftOverride, leavesBoot } from './boot/steps.ts';
 import { release, serveClaim, verifyMissingClaim } from './claim/steps.ts';
 import { cleanUp, endFailedCleanup, makeAvailable } from './cleanup/steps.ts';
+import { decommission, stayDecommissioned } from './decommissioning/steps.ts';
 import { discover, startDiscovery } from './discovery/steps.ts';
 import { phase } from './global-transitions.ts';
 import { maintain } from './maintenance/steps.ts';
@@ -26,10 +27,14 @@ export const serverTable: PhaseTable<ServerPhase, ServerFacts, ServerAction, Ser
     return startDiscovery(server);
   }),
 
-  Discovery: phase('Discovery', ['Available', 'Cleanup', 'Initial', 'Reserved', 'Error'], (server) => {
-    if (server.claim.binding !== 'unbound') return go('Reserved', 'ClaimedServerKept');
-    return discover(server);
-  }),
+  Discovery: phase(
+    'Discovery',
+    ['Available', 'Cleanup', 'Decommissioning', 'Initial', 'Reserved', 'Error'],
+    (server) => {
+      if (server.claim.binding !== 'unbound') return go('Reserved', 'ClaimedServerKept');
+      return discover(server);
+    },
+  ),
 
   Available: phase('Available', ['Reserved', 'Initial', 'Error'], (server) => {
     if (server.claim.binding !== 'unbound') return go('Reserved', 'Claimed');
@@ -45,7 +50,7 @@ export const serverTable: PhaseTable<ServerPhase, ServerFacts, ServerAction, Ser
     );
   }),
 
-  Reserved: phase('Reserved', ['Available', 'Cleanup', 'Released', 'Error'], (server) => {
+  Reserved: phase('Reserved', ['Available', 'Cleanup', 'Decommissioning', 'Released', 'Error'], (server) => {
     const { claim } = server;
     if (claim.binding === 'unbound') return makeAvailable(server, go('Available', 'ClaimRefCleared'));
     if (claim.binding === 'notInCache') return verifyMissingClaim(claim.name);
@@ -57,7 +62,7 @@ export const serverTable: PhaseTable<ServerPhase, ServerFacts, ServerAction, Ser
     );
   }),
 
-  Released: phase('Released', ['Available', 'Cleanup', 'Error'], (server) => {
+  Released: phase('Released', ['Available', 'Cleanup', 'Decommissioning', 'Error'], (server) => {
     if (server.claim.binding === 'unbound') return makeAvailable(server, go('Available', 'ReviewDone'));
     return (
       blocker(server) ??
@@ -67,13 +72,25 @@ export const serverTable: PhaseTable<ServerPhase, ServerFacts, ServerAction, Ser
     );
   }),
 
-  Cleanup: phase('Cleanup', ['Available', 'Initial', 'Error'], cleanUp),
+  Cleanup: phase('Cleanup', ['Available', 'Initial', 'Decommissioning', 'Error'], cleanUp),
 
-  Maintenance: phase('Maintenance', ['Initial', 'Reserved', 'Released', 'Error'], maintain),
+  Maintenance: phase(
+    'Maintenance',
+    ['Available', 'Cleanup', 'Decommissioning', 'Initial', 'Reserved', 'Released', 'Error'],
+    maintain,
+  ),
 
-  Parked: phase('Parked', ['Available', 'Cleanup', 'Reserved', 'Error'], stayParked),
+  Parked: phase('Parked', ['Available', 'Cleanup', 'Decommissioning', 'Reserved', 'Error'], stayParked),
 
-  Error: phase('Error', ['Available', 'Cleanup', 'Initial', 'Reserved'], (server) => {
+  Decommissioning: phase(
+    'Decommissioning',
+    ['Cleanup', 'Decommissioned', 'Initial', 'Reserved', 'Error'],
+    decommission,
+  ),
+
+  Decommissioned: phase('Decommissioned', ['Initial'], stayDecommissioned),
+
+  Error: phase('Error', ['Available', 'Cleanup', 'Decommissioning', 'Initial', 'Reserved'], (server) => {
     const { claim, failure, operation } = server;
     if (operation.kind === 'retry' || operation.kind === 'rediscover') return retry(server);
     if (claim.binding === 'notInCache') return verifyMissingClaim(claim.name);

@@ -1,7 +1,9 @@
 import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
+import { deploymentReasons } from '../deployment-reasons.ts';
 
 /** Reasons of a boot configuration that waits for a boot service, or has been answered. */
 export const bootConfigurationReasons = {
+  ...deploymentReasons,
   ServerNotFound: {
     meaning: 'The Server that spec.serverRef names does not exist.',
     remedy: 'Correct spec.serverRef, or delete the boot configuration if its server is gone for good.',

@@ -103,7 +103,6 @@ async function createBootConfiguration({ object, facts, context }: ClaimReconcil
     [reprovisionAnnotation]: annotations?.[reprovisionAnnotation],
     [bootPolicyAnnotation]: object.spec.bootPolicy,
   };
-  const { image, ignitionSecretRef } = object.spec;
   const server = boundServerName(object, facts);
   await context.client.create(ServerBootConfiguration, {
     metadata: {
@@ -112,8 +111,16 @@ async function createBootConfiguration({ object, facts, context }: ClaimReconcil
       ownerReferences: [ownedBy(object)],
       annotations: Object.fromEntries(Object.entries(kept).flatMap(([key, value]) => (value ? [[key, value]] : []))),
     },
-    spec: { serverRef: { name: server }, image, ...(ignitionSecretRef === undefined ? {} : { ignitionSecretRef }) },
+    spec: { serverRef: { name: server }, ...bootOf(object.spec) },
   });
+}
+
+/** The fields that a boot configuration has from its claim. With a disk image it has no other image. */
+function bootOf({ image, diskImage, ignitionSecretRef }: ServerClaim['spec']) {
+  return {
+    ...(diskImage === undefined ? { image } : { diskImage }),
+    ...(ignitionSecretRef === undefined ? {} : { ignitionSecretRef }),
+  };
 }
 
 /**
@@ -131,9 +138,13 @@ async function correctBootConfiguration({ object, facts, context, signal }: Clai
   const { resourceVersion } = boot.metadata;
   if (!isOurs || resourceVersion === undefined || !isUnstarted(object, server, boot))
     throw new StaleDecision(`the boot of claim ${name} may have begun; its image and ignition stay`);
-  const { image, ignitionSecretRef } = object.spec;
-  const patch = { spec: { image, ignitionSecretRef: ignitionSecretRef ?? null } };
-  await client.mergePatch(ServerBootConfiguration, { name, namespace }, patch, { resourceVersion, signal });
+  // Not a merge patch: it would keep the hints and references that the claim has no more.
+  const { serverRef } = boot.spec;
+  const operations = [
+    { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
+    { op: 'replace', path: '/spec', value: { serverRef, ...bootOf(object.spec) } },
+  ] as const;
+  await client.jsonPatch(ServerBootConfiguration, { name, namespace }, operations, { signal });
 }
 
 async function deleteBootConfiguration({ object, context }: ClaimReconcile): Promise<void> {

@@ -34,6 +34,46 @@ export const bootProblemReasons = {
     remedy: 'Check that vmlinuz and initrd are below the URL.',
     ...tenantActs,
   },
+  DiskImageUnavailable: {
+    meaning: 'The disk image or its checksum file cannot be fetched.',
+    remedy: 'Check spec.diskImage.url and checksum.',
+    ...tenantActs,
+  },
+  DiskImageChecksumInvalid: {
+    meaning: 'The checksum of the disk image is not understood.',
+    remedy: 'Correct spec.diskImage.checksum and checksumType.',
+    ...tenantActs,
+  },
+  DiskImageChecksumWrong: {
+    meaning: 'The disk image does not have this checksum.',
+    remedy: 'Correct spec.diskImage.checksum, or the file at the URL.',
+    ...tenantActs,
+  },
+  DiskImageUnreadable: {
+    meaning: 'The disk image cannot be read in this format.',
+    remedy: 'Correct spec.diskImage.format, or convert the image with qemu-img.',
+    ...tenantActs,
+  },
+  DiskImageTooLarge: {
+    meaning: 'The disk of the image is too large.',
+    remedy: 'Make an image with a smaller disk.',
+    ...tenantActs,
+  },
+  ConfigDriveMissing: {
+    meaning: 'A Secret of spec.diskImage or its key does not exist.',
+    remedy: 'Create it in the namespace of the claim.',
+    ...tenantActs,
+  },
+  ConfigDriveForbidden: {
+    meaning: 'The boot service may not read a Secret of spec.diskImage.',
+    remedy: 'Have ClusterRole metal-operator-ignition-reader bound to it.',
+    ...administratorActs,
+  },
+  ConfigDriveInvalid: {
+    meaning: 'metaData or networkData is no JSON or YAML with an object.',
+    remedy: 'Correct the Secret.',
+    ...tenantActs,
+  },
   RegistryNotAllowed: {
     meaning: 'The registry of the image is not allowed.',
     remedy: 'Correct spec.image, or have the registry added to --allowed-registries.',

@@ -27,7 +27,8 @@ export function isAllFetched(boot: ServerBootConfiguration): boolean {
 }
 
 /** The boot service of this project prepared it, and records its steps. Another boot operator may record nothing. */
-export const isTraced = ({ status }: ServerBootConfiguration): boolean => status?.boot !== undefined;
+export const isTraced = ({ status }: ServerBootConfiguration): boolean =>
+  status?.boot !== undefined || status?.diskImage !== undefined;
 
 /** It was requested to boot the image again, and the machine was not powered off for that yet. */
 export const isToBootAgain = (server: Server, boot: ServerBootConfiguration | undefined): boolean =>
@@ -57,6 +58,8 @@ export function isUnstarted(claim: ServerClaim, server: Server, boot: ServerBoot
   if (spec.serverClaimRef?.uid !== claim.metadata.uid || isProvisioned(server, claim) || isAnyFetched(boot))
     return false;
   if (status?.powerState !== 'Off') return false;
+  // The operator gave a failed deployment up: nothing runs for it any more.
+  if (boot.status?.deployment !== undefined) return boot.status.deployment.state === 'Failed';
   if (isAdopted(server, boot.metadata) && !isStartAwaited(server, boot)) return false;
   return boot.status?.state !== 'Ready' || (spec.power !== 'On' && claim.spec.power !== 'On');
 }

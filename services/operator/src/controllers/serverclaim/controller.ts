@@ -2,6 +2,7 @@ import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { claimFinalizer } from '@metal/api/wire/contract.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
 import { controllerOf, keyOf, type KubeObject } from '@metal/kube/kinds/kind.ts';
@@ -35,6 +36,13 @@ export const claimController = phaseController({
   watches: [
     { kind: Server, mapToKeys: claimsOfServer },
     { kind: ServerBootConfiguration, mapToKeys: claimsOfBoot },
+    {
+      kind: ServerMaintenance,
+      mapToKeys: ({ spec }: ServerMaintenance, context: OperatorContext) => {
+        const server = context.caches.servers.get(spec.serverRef.name);
+        return server === undefined ? [] : claimsOfServer(server, context);
+      },
+    },
     // Its messages have the reason of the BMC.
     { kind: BMC, mapToKeys: claimsOfBmc, predicate: (before, after) => readyReasonOf(before) !== readyReasonOf(after) },
   ],

@@ -2,8 +2,11 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { bootPolicyAnnotation, operationAnnotation, reprovisionAnnotation } from '@metal/api/wire/contract.ts';
+import { type Decommission, decommissionOf } from '@metal/api/wire/decommission.ts';
+import { isSameJson } from '@metal/kube/controller/status-diff.ts';
 import { keyOf } from '@metal/kube/kinds/kind.ts';
 import { isUnstarted } from './boot-trace.ts';
+import { type MaintenanceNotice, maintenanceNoticeOf } from './maintenance.ts';
 import { type Serving, servingOf } from './serving.ts';
 import { isHeldBy } from '../../scheduling/eligibility.ts';
 import type { UnreadyReason } from '../../scheduling/unschedulable-reasons.ts';
@@ -39,8 +42,12 @@ export interface ClaimFacts {
    */
   readonly boot: 'absent' | 'present' | 'foreign' | 'outdated' | 'correctable' | 'superseded' | 'unmarked';
   readonly operation: 'none' | 'retry' | 'reprovision';
-  /** RFC 3339 time at which a taint evicts the claim. */
+  /** The bound server is to leave the fleet. */
+  readonly decommission: Decommission | undefined;
+  /** RFC 3339 time at which a taint or a forced decommission evicts the claim. */
   readonly evictedAt: string | undefined;
+  /** A maintenance has the bound server, or asks for it. */
+  readonly maintenance: MaintenanceNotice | undefined;
   /** Of the bound server; undefined without one. */
   readonly serving: Serving | undefined;
   /** Why no server was chosen; computed only while none matches. */
@@ -72,7 +79,9 @@ export function readClaimFacts(claim: ServerClaim, context: OperatorContext): Cl
     recorded: boundServer !== undefined && claim.spec.serverRef?.name === boundServer.metadata.name,
     boot: bootStateOf(claim, boundServer, caches),
     operation: operationOf(claim),
+    decommission: boundServer && decommissionOf(boundServer),
     evictedAt: since === undefined ? undefined : new Date(Date.parse(since) + config.evictionGraceMs).toISOString(),
+    maintenance: boundServer && maintenanceNoticeOf(claim, boundServer, caches),
     serving: boundServer && servingIn(claim, boundServer, caches),
     explanation: isUnmatched ? scheduler.explain(claim) : '',
     unready: isUnmatched ? scheduler.unreadyReasonOf(claim) : undefined,
@@ -128,5 +137,9 @@ function bootStateOf(
 }
 
 function isCurrent({ spec }: ServerBootConfiguration, desired: ServerClaim['spec']): boolean {
-  return spec.image === desired.image && spec.ignitionSecretRef?.name === desired.ignitionSecretRef?.name;
+  return (
+    (spec.image ?? '') === desired.image &&
+    isSameJson(spec.diskImage, desired.diskImage) &&
+    spec.ignitionSecretRef?.name === desired.ignitionSecretRef?.name
+  );
 }

@@ -1,5 +1,6 @@
 import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
 import { bootProblemReasons } from './boot-problem-reasons.ts';
+import { claimDeploymentReasons } from './deployment-reasons.ts';
 
 const nothing = 'Nothing; it goes on by itself.';
 const goesOn = { remedy: nothing, weight: 'working', actor: 'operator' } as const;
@@ -46,6 +47,7 @@ export const claimReasons = {
     actor: 'operator',
     pointsTo: 'Server',
   },
+  ...claimDeploymentReasons,
   ServerParked: {
     meaning: 'An administrator parked the server of the claim; it is off until it is unparked.',
     remedy: 'Ask the administrator to annotate the Server with metal.ironcore.dev/operation=unpark.',
@@ -189,7 +191,40 @@ export const claimReasons = {
     actor: 'tenant',
     command: 'kubectl describe serverclaim -n {namespace} {name}',
   },
+  ServerDecommissioning: {
+    meaning:
+      'The server of the claim is to leave the fleet. The message says when it is taken away, if that was asked for.',
+    remedy: 'Move the workload to another claim, then delete this one.',
+    weight: 'needsPerson',
+    actor: 'tenant',
+    command: 'kubectl delete serverclaim -n {namespace} {name}',
+  },
+  ServerKept: { meaning: 'The server does not leave the fleet.', remedy: nothing, weight: 'ok', actor: 'operator' },
   NotEvicting: { meaning: 'No taint takes the server away.', remedy: nothing, weight: 'ok', actor: 'operator' },
+  WaitingForApproval: {
+    meaning: 'A maintenance asks for the server of the claim and waits for the approval of the owner of the claim.',
+    remedy:
+      'When the workload may be interrupted, label the claim as the message says; the label ends with the maintenance.',
+    weight: 'needsPerson',
+    actor: 'tenant',
+    pointsTo: 'ServerMaintenance',
+    command: 'kubectl label serverclaim -n {namespace} {name} metal.ironcore.dev/maintenance-approved=true',
+  },
+  MaintenanceQueued: {
+    meaning: 'A maintenance that needs no approval, or has it, takes the server of the claim when its turn comes.',
+    remedy: 'Move the workload. An approval is withdrawn by removing the label before the maintenance begins.',
+    weight: 'waiting',
+    actor: 'operator',
+    pointsTo: 'ServerMaintenance',
+  },
+  InMaintenance: {
+    meaning: 'A maintenance has the server of the claim; it decides power and boot until it ends.',
+    remedy: 'Nothing; afterwards the server is again as the claim asks.',
+    weight: 'waiting',
+    actor: 'operator',
+    pointsTo: 'ServerMaintenance',
+  },
+  NoMaintenance: { meaning: 'No maintenance asks for the server.', remedy: nothing, weight: 'ok', actor: 'operator' },
   ServerLost: {
     meaning:
       'The claim had a server, and does not hold it any more: it was evicted, the server deleted, or the reference cleared.',

@@ -41,6 +41,11 @@ const explainedElsewhere = [
   'WaitingForBoot',
   'WaitingForPowerOn',
   'WaitingForPowerOff',
+  'NoDeploymentBootYet',
+  'DeploymentEnded',
+  'DeploymentMustRun',
+  'DeploymentFailed',
+  'EarlierAttemptLeftItsBoot',
 ];
 
 /** Why a Server does not do what its claim asks: the cause, named by the reason of the Server or of its BMC. */
@@ -65,6 +70,12 @@ export function serverBlockerOf(server: Server, bmc: BMC | undefined): ServerBlo
       'SafeStop',
       `server ${name} lost power and boot policy safeStop keeps it off`,
       'set spec.power to Off and then to On',
+    );
+  if (ready.reason === 'Deploying')
+    return blockedBy(
+      'Deploying',
+      `the disk image is being written to server ${name}`,
+      'it boots from its disk after that',
     );
   const cause = `server ${name} is not ready (${ready.reason})`;
   return blockedBy('ServerNotReady', cause, 'if this stays, its administrator has to look at it');

@@ -327,6 +327,19 @@ const corrections: [
     waitingServer(),
     bootWith({ state: 'Error', conditions: [condition('IgnitionDataFetched', 'True', 'IgnitionDataDelivered')] }),
   ],
+  [
+    'a disk image whose deployment failed',
+    true,
+    waitingServer(),
+    bootWith({ deployment: { state: 'Failed', time: '2026-01-01T00:00:00Z' } }),
+    on,
+  ],
+  [
+    'a disk image that is being written',
+    false,
+    waitingServer(),
+    bootWith({ state: 'Error', deployment: { state: 'Running', time: '2026-01-01T00:00:00Z' } }),
+  ],
   ['an image of a server of another claim', false, waitingServer({}, { serverClaimRef: undefined })],
 ];
 for (const [title, expected, server, boot = misspelt, claim = on] of corrections) {

@@ -49,6 +49,13 @@ export function servingOf(input: ServingInput): Serving {
   return { prepared, booted, serverBlocker, blocker: blockerOf(input, { prepared, booted, serverBlocker }) };
 }
 
+/** The reason and its message are those of the condition Deployed of the boot configuration. */
+function failedDeployment(boot: ServerBootConfiguration | undefined): Blocker | undefined {
+  const { state, reason = '', message = '', observedGeneration } = boot?.status?.deployment ?? {};
+  if (boot === undefined || state !== 'Failed' || observedGeneration !== boot.metadata.generation) return undefined;
+  return { reason: 'DeploymentFailed', message: `the disk image was not deployed (${reason}): ${message}` };
+}
+
 function preparedOf(boot: ServerBootConfiguration | undefined): Finding {
   if (boot === undefined)
     return {
@@ -138,12 +145,14 @@ function mayHaveRun({ claim, server, boot }: Omit<ServingInput, 'bmc'>): boolean
 }
 
 function blockerOf(
-  { claim, server }: ServingInput,
+  { claim, server, boot }: ServingInput,
   { prepared, booted, serverBlocker }: Omit<Serving, 'blocker'>,
 ): Blocker | undefined {
   // A machine that has booted starts from its disk, unless the claim wants the network each time.
   const needsBoot = booted.status !== 'True' || claim.spec.bootPolicy === 'networkAlways';
   if (needsBoot && prepared.status === 'False') return prepared;
+  const failure = claim.spec.power === 'On' && booted.status !== 'True' ? failedDeployment(boot) : undefined;
+  if (failure !== undefined) return failure;
   if (serverBlocker !== undefined) return serverBlocker;
   if (needsBoot && prepared.status !== 'True') return prepared;
   return powerBlockerOf(claim, server) ?? (claim.spec.power === 'On' && booted.status === 'False' ? booted : undefined);

@@ -76,6 +76,7 @@ const progressReasons: readonly ClaimReason[] = [
   'ImagePulling',
   'WaitingForPower',
   'WaitingForBoot',
+  'Deploying',
 ];
 
 function untilServed({ serving }: ClaimFacts): Step {

@@ -3,6 +3,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { serverFinalizer } from '@metal/api/wire/contract.ts';
 import { ownedBy } from '@metal/kube/kinds/kind.ts';
 import { refreshBmc } from '../../../bmc-connections/refresh-bmc.ts';
+import { recordCertificate } from '../../../bmc-connections/trusted-certificate.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../../errors.ts';
 import type { BmcAction, BmcReconcile } from './facts.ts';
@@ -11,6 +12,7 @@ import { acceptReset, dropOperation, sendReset } from '../reset/actions.ts';
 
 export const bmcActions: Record<BmcAction, (reconcile: BmcReconcile) => Promise<void>> = {
   observe,
+  recordCertificate: recordFirstCertificate,
   recordManager,
   createServers,
   updateServers,
@@ -28,6 +30,12 @@ async function observe({ object, facts, context, signal }: BmcReconcile): Promis
   const observation = await refreshBmc(context, name, connection, { managerUuid: object.spec?.bmcUUID, signal });
   if (observation === undefined) return;
   for (const other of conflictingBmcs(observation, name, context)) context.bmcConnections.bmcChanged.emit(other);
+}
+
+/** The BMC is observed over another connection then, which trusts the certificate. */
+async function recordFirstCertificate(reconcile: BmcReconcile): Promise<void> {
+  const { certificateToRecord } = reconcile.facts;
+  if (certificateToRecord !== undefined) await recordCertificate(BMC, reconcile, certificateToRecord);
 }
 
 /** Other BMCs that report a system of this one: their conditions change, too. */
@@ -59,10 +67,23 @@ async function createServers({ object, facts, context }: BmcReconcile): Promise<
   }
 }
 
-async function updateServers({ facts, context }: BmcReconcile): Promise<void> {
-  for (const { server, systemURI, labels, annotations } of facts.systems.update) {
+/** The reference to the former BMC object as owner would have the Server deleted together with that. */
+function adoptedBy(bmc: BMC, { metadata }: Server) {
+  const others = (metadata.ownerReferences ?? []).filter(({ kind }) => kind !== BMC.kind);
+  return {
+    metadata: { ownerReferences: [...others, ownedBy(bmc)] },
+    spec: { bmcRef: { name: bmc.metadata.name } },
+  };
+}
+
+async function updateServers({ object, facts, context }: BmcReconcile): Promise<void> {
+  for (const { server, systemURI, labels, annotations, isAdopted = false } of facts.systems.update) {
     const { name, resourceVersion } = server.metadata;
-    const patch = { metadata: { labels, annotations }, spec: { systemURI } };
+    const adoption = isAdopted ? adoptedBy(object, server) : { metadata: {}, spec: {} };
+    const patch = {
+      metadata: { labels, annotations, ...adoption.metadata },
+      spec: { systemURI, ...adoption.spec },
+    };
     await context.client.mergePatch(Server, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
   }
 }

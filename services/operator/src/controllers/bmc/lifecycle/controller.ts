@@ -3,6 +3,7 @@ import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
+import { acceptBmcAnnotation, acceptSystemUuidAnnotation } from '@metal/api/wire/contract.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
 import { connectionOf } from '../../../bmc-connections/connection.ts';
 import { observedBmcOf } from '../../../bmc-connections/login-state.ts';
@@ -46,10 +47,12 @@ export const bmcController = phaseController({
     {
       kind: Server,
       // Also BMCs that report the same system and wait until another Server of it is deleted.
-      mapToKeys: ({ spec }: Server, { bmcConnections }: OperatorContext) =>
-        [spec.bmcRef?.name ?? '', ...bmcConnections.systemReporters(spec.systemUUID, spec.systemURI)].filter(
-          (name) => name !== '',
-        ),
+      mapToKeys: ({ metadata, spec }: Server, { bmcConnections }: OperatorContext) =>
+        [
+          spec.bmcRef?.name ?? '',
+          metadata.annotations?.[acceptBmcAnnotation] ?? '',
+          ...bmcConnections.systemReporters(spec.systemUUID, spec.systemURI),
+        ].filter((name) => name !== ''),
       predicate: isAboutIdentity,
     },
   ],
@@ -69,8 +72,11 @@ function phaseOfBmc({ status }: BMC): BmcPhase {
   if (reset !== undefined && reset.failedAt === undefined)
     return reset.sentAt === undefined ? 'ResetRequested' : 'Resetting';
   const state = status?.state;
-  return state === 'Enabled' || state === 'Error' ? state : 'Pending';
+  return state === 'Enabled' || state === 'Error' || state === 'Decommissioned' ? state : 'Pending';
 }
+
+const acceptedIn = ({ metadata: { annotations = {} } }: Server): string =>
+  `${annotations[acceptBmcAnnotation]} ${annotations[acceptSystemUuidAnnotation]}`;
 
 /** Status changes of Servers do not concern the BMC. */
 function isAboutIdentity(before: Server | undefined, after: Server | undefined): boolean {
@@ -78,6 +84,8 @@ function isAboutIdentity(before: Server | undefined, after: Server | undefined):
   return (
     before.spec.systemUUID !== after.spec.systemUUID ||
     before.spec.systemURI !== after.spec.systemURI ||
+    before.spec.bmcRef?.name !== after.spec.bmcRef?.name ||
+    acceptedIn(before) !== acceptedIn(after) ||
     !isDeepStrictEqual(before.metadata.labels, after.metadata.labels)
   );
 }

@@ -1,4 +1,5 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { decommissionedAnnotation } from '@metal/api/wire/contract.ts';
 import { byAge } from '@metal/kube/kinds/kind.ts';
 import {
   addressOf,
@@ -17,12 +18,14 @@ import type { Reconcile } from '@metal/kube/controller/definition.ts';
 import type { ObservedBmc } from '../../../bmc-connections/observed-bmc.ts';
 import { isRejection } from '../../../bmc-connections/observed-bmc.ts';
 import { systemsPart } from '../../../bmc-connections/refresh-bmc.ts';
+import { certificateToRecord } from '../../../bmc-connections/trusted-certificate.ts';
 import { planSystems, type SystemsPlan } from './systems.ts';
 
 /** During a reset `status.state` is Pending, as in v0.7.0. */
-export type BmcPhase = 'Pending' | 'Enabled' | 'Error' | 'ResetRequested' | 'Resetting';
+export type BmcPhase = 'Pending' | 'Enabled' | 'Error' | 'Decommissioned' | 'ResetRequested' | 'Resetting';
 export type BmcAction =
   | 'observe'
+  | 'recordCertificate'
   | 'recordManager'
   | 'createServers'
   | 'updateServers'
@@ -47,12 +50,16 @@ export interface BmcFacts {
         readonly retryInMs: number;
       }
     | undefined;
+  /** The certificate that the BMC showed and that is to be recorded, before anything is sent to it. */
+  readonly certificateToRecord: string | undefined;
   /** The login that no process sends again. */
   readonly rejectedLogin: RejectedLogin | undefined;
   readonly observation: ObservedBmc['observation'];
   /** Milliseconds until the next periodic observation; 0 or less when due. */
   readonly nextPollInMs: number;
   readonly managerRecorded: boolean;
+  /** All servers of the BMC are decommissioned: nothing is sent to it. */
+  readonly isDecommissioned: boolean;
   /** The status has no state yet. */
   readonly isNew: boolean;
   readonly systems: SystemsPlan;
@@ -67,7 +74,7 @@ export interface BmcFacts {
 }
 
 /** Only an administrator can fix these, at the BMC or in the objects. */
-const codesForHumans = new Set(['AuthenticationFailed', 'Forbidden', 'TlsUntrusted']);
+const codesForHumans = new Set(['AuthenticationFailed', 'Forbidden', 'TlsUntrusted', 'CertificateChanged']);
 /** Reason and message of v0.7.0 by HTTP status; the message of the error is appended. */
 const messagesOfV070: Record<number, { reason: BmcReason; message: string }> = {
   401: { reason: 'AuthenticationFailed', message: 'BMC credentials are invalid' },
@@ -87,12 +94,15 @@ export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now:
     connection,
     blocker,
     failure: failureOf(observed, now),
+    certificateToRecord:
+      connection && certificateToRecord(observed.failure?.error, bmc.spec?.protocol.tls, context.config),
     // Without credentials or address the login cannot be compared with the rejected one.
     rejectedLogin: connection === undefined ? bmc.status?.rejectedLogin : observed.rejectedLogin,
     observation,
     nextPollInMs:
       observation === undefined ? 0 : observation.at + jitter(context.config.bmcResyncMs, bmc.metadata.name) - now,
     managerRecorded: (bmc.spec?.bmcUUID ?? '') !== '' || observation?.manager?.uuid === undefined,
+    isDecommissioned: bmc.metadata.annotations?.[decommissionedAnnotation] !== undefined,
     isNew: bmc.status?.state === undefined,
     systems,
     rejection: rejectionOf(systems, observed),
@@ -109,7 +119,9 @@ function failureOf({ failure }: Readonly<ObservedBmc>, now: number): BmcFacts['f
   // Another login attempt may lock the account. Any other failure is retried: it may have been fixed.
   const mayRepeat = !isRejection(error);
   const legacy = messagesOfV070[mayRepeat ? (error.status ?? 0) : 401];
-  const prefix = error.code === 'TlsUntrusted' ? '' : `${legacy?.message ?? 'BMC connection error'}: `;
+  const prefix = ['TlsUntrusted', 'CertificateChanged'].includes(error.code)
+    ? ''
+    : `${legacy?.message ?? 'BMC connection error'}: `;
   return {
     reason: legacy?.reason ?? error.code,
     message: `${prefix}${error.message}`,
@@ -143,6 +155,7 @@ function systemsPlanOf(bmc: BMC, { observation }: Readonly<ObservedBmc>, context
     mostSystems: config.maxSystemsPerBmc,
     serversByUuid: (uuid) => caches.servers.by('uuid', uuid),
     ownServers: caches.servers.by('bmc', bmc.metadata.name),
+    accepting: caches.servers.by('acceptedBmc', bmc.metadata.name),
     isNameTaken: (name) => caches.servers.get(name) !== undefined,
     systemReporters: (uuid, uri) => bmcConnections.systemReporters(uuid, uri),
     isOldest: (names) => names.every((name) => isOlder(bmc, caches.bmcs.get(name))),

@@ -8,6 +8,22 @@ const retriedRemedy =
 
 /** What keeps a BMC from being tried at all. */
 const blockerReasons = {
+  BMCDecommissioned: {
+    meaning: 'All servers of the BMC are decommissioned; nothing is sent to it.',
+    remedy: 'Nothing; or annotate one of its servers with metal.ironcore.dev/operation=recommission.',
+    weight: 'waiting',
+    actor: 'person',
+    pointsTo: 'Server',
+  },
+  CredentialsUnusable: {
+    meaning:
+      'The BMC was reset to factory settings when its server was decommissioned; the BMCSecret is from before. No login is tried with it.',
+    remedy: 'Write the present account to the BMCSecret; any change of it has the login tried.',
+    weight: 'needsPerson',
+    actor: 'person',
+    pointsTo: 'BMCSecret',
+    command: 'kubectl edit bmcsecret {spec.bmcSecretRef.name}',
+  },
   SpecMissing: {
     meaning: 'The BMC object has no spec.',
     remedy: 'Give it protocol, bmcSecretRef and access.',
@@ -98,10 +114,26 @@ const failureReasons = {
   },
   TlsUntrusted: {
     meaning: 'The certificate of the BMC is not trusted. Nothing was sent to it.',
-    remedy: 'Give its CA (--bmc-ca-file or protocol.tls.caBundle) or pin it (protocol.tls.fingerprint).',
+    remedy:
+      'Give its CA (--bmc-ca-file or protocol.tls.caBundle) or pin it (protocol.tls.fingerprint, or --bmc-tls=pin for all BMCs).',
     weight: 'needsPerson',
     actor: 'person',
     command: 'kubectl edit bmc {name}',
+  },
+  CertificateTrusted: {
+    meaning:
+      'The BMC was reached for the first time, and its certificate, of no known authority, is recorded in the annotation metal.ironcore.dev/trusted-certificate (--bmc-tls=pin). Any other is rejected from now on.',
+    remedy: 'Nothing, or compare the fingerprint in the event with the BMC.',
+    weight: 'working',
+    actor: 'operator',
+  },
+  CertificateChanged: {
+    meaning: 'The BMC shows another certificate than the recorded one. Nothing was sent to it.',
+    remedy:
+      'Find out whether the BMC has a new certificate or another device has its address. Then remove the annotation metal.ironcore.dev/trusted-certificate: the certificate that is shown next is recorded.',
+    weight: 'failed',
+    actor: 'person',
+    command: 'kubectl annotate bmc {name} metal.ironcore.dev/trusted-certificate-',
   },
   InternalServerError: {
     meaning: 'The BMC failed inside (HTTP 500), or an SSH reset could not be carried out; the message tells which.',
@@ -312,10 +344,20 @@ const systemReasons = {
     actor: 'person',
     command: 'kubectl describe bmc {name}',
   },
+  AcceptedServerNotFound: {
+    meaning:
+      'The annotation metal.ironcore.dev/accept-bmc of a Server names this BMC, which does not report the machine of that Server.',
+    remedy:
+      'Correct the annotation; if the mainboard was replaced as well, also set metal.ironcore.dev/accept-system-uuid.',
+    weight: 'needsPerson',
+    actor: 'person',
+    pointsTo: 'Server',
+    command: 'kubectl describe bmc {name}',
+  },
   SystemIdentityChanged: {
     meaning: 'A system answers under another UUID than that of the Server in its place. No second Server is made.',
     remedy:
-      'Wait if the BMC was just restarted. If the board was exchanged, delete the Server when it is free; a new one is made under the UUID.',
+      'Wait if the BMC was just restarted. If the board was exchanged, annotate the Server with metal.ironcore.dev/accept-system-uuid and the UUID in the message.',
     weight: 'needsPerson',
     actor: 'person',
     command: 'kubectl describe bmc {name}',
@@ -335,6 +377,10 @@ export const bmcReasons = {
     remedy: 'Nothing.',
     weight: 'working',
     actor: 'operator',
+  },
+  BMCRecommissioned: {
+    meaning: 'A server of the BMC was brought back to the fleet, so the BMC is looked at again.',
+    ...goesOn,
   },
   Connected: { meaning: 'The BMC answers.', remedy: 'Nothing.', weight: 'ok', actor: 'operator' },
   ManagerFound: {

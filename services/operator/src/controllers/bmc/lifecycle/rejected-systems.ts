@@ -1,4 +1,5 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { acceptSystemUuidAnnotation } from '@metal/api/wire/contract.ts';
 import type { SystemSummary } from '@metal/redfish/resources/systems.ts';
 
 export interface RejectedSystem {
@@ -6,6 +7,7 @@ export interface RejectedSystem {
     | 'SystemWithoutUUID'
     | 'DuplicateSystemUUID'
     | 'SystemIdentityChanged'
+    | 'AcceptedServerNotFound'
     | 'ResourcesUnreadable'
     | 'TooManySystems';
   readonly message: string;
@@ -37,9 +39,14 @@ export function identityChanged({ uri, uuidDerivedFrom }: SystemSummary, uuid: s
   const now = uuidDerivedFrom === undefined ? `now reports UUID ${uuid}` : 'no longer reports a UUID';
   return {
     reason: 'SystemIdentityChanged',
-    message: `${uri} ${now}, and its Server ${before.metadata.name} has ${before.spec.systemUUID}; if the board was exchanged, delete the Server when it is free`,
+    message: `${uri} ${now}, and its Server ${before.metadata.name} has ${before.spec.systemUUID}; if the board was exchanged, annotate the Server with metal.ironcore.dev/accept-system-uuid=${uuid}`,
   };
 }
+
+export const acceptedServerNotFound = ({ metadata, spec }: Server): RejectedSystem => ({
+  reason: 'AcceptedServerNotFound',
+  message: `Server ${metadata.name} is to move to this BMC, which reports no system with UUID ${metadata.annotations?.[acceptSystemUuidAnnotation] ?? spec.systemUUID}; correct its annotations`,
+});
 
 export const duplicateWithinBmc = (system: SystemSummary, uuid: string, otherUri: string): RejectedSystem => ({
   reason: 'DuplicateSystemUUID',

@@ -37,6 +37,7 @@ const plan = (
   systems: SystemSummary[],
   servers: Server[] = [],
   { systemReporters = ['bmc'], isOldest = false, mostSystems = 64, unreadable = '' } = {},
+  accepting: Server[] = [],
 ) =>
   planSystems({
     bmc,
@@ -46,6 +47,7 @@ const plan = (
     isOldest: (others) => others.length === 0 || isOldest,
     serversByUuid: (uuid) => servers.filter(({ spec }) => spec.systemUUID === uuid),
     ownServers: servers.filter(({ spec }) => spec.bmcRef?.name === 'bmc'),
+    accepting,
     isNameTaken: (name) => servers.some(({ metadata }) => metadata.name === name),
     systemReporters: () => systemReporters,
   });
@@ -142,7 +144,7 @@ test('another UUID at the URI of a Server creates no second Server while the fir
   assert.equal(rejected[0]?.reason, 'SystemIdentityChanged');
   assert.match(
     rejected[0]?.message ?? '',
-    /\/1 now reports UUID b, and its Server bmc-system-0 has a; if the board was exchanged, delete the Server/,
+    /\/1 now reports UUID b, and its Server bmc-system-0 has a; if the board was exchanged, annotate the Server/,
   );
 });
 
@@ -239,6 +241,7 @@ test('a plan is linear in 16,000 systems and Servers', () => {
     mostSystems: 3 * count,
     serversByUuid: (uuid) => [known.get(uuid)].filter((each) => each !== undefined),
     ownServers: [...known.values()],
+    accepting: [],
     isNameTaken,
     systemReporters: () => ['bmc'],
     isOldest: () => true,
@@ -319,4 +322,46 @@ test('a machine with a UUID derived from its serial number waits for its Server 
 test('a Server with a UUID derived from a serial number records the alternative one', () => {
   const [created] = plan([node('/1', 'serial', 'place-1')]).create;
   assert.equal(created?.annotations['metal.ironcore.dev/alternative-uuid'], 'place-1');
+});
+
+const accepting = (systemUuid: string, more: Record<string, string> = {}): Server => {
+  const known = server('rack-system-0', systemUuid, '/9', 'old-bmc');
+  const annotations = { ...known.metadata.annotations, 'metal.ironcore.dev/accept-bmc': 'bmc', ...more };
+  return { ...known, metadata: { ...known.metadata, annotations } };
+};
+
+test('a Server moves to the BMC object that a person confirmed', () => {
+  const moving = accepting('A');
+  const { update, rejected } = plan([system('/1', 'a')], [moving], undefined, [moving]);
+  assert.deepEqual(rejected, []);
+  assert.deepEqual(
+    update.map(({ systemURI, annotations, isAdopted }) => ({ systemURI, annotations, isAdopted })),
+    [{ systemURI: '/1', annotations: { 'metal.ironcore.dev/accept-bmc': null }, isAdopted: true }],
+  );
+});
+
+test('a Server moves to another BMC with the UUID of its new mainboard', () => {
+  const moving = accepting('a', { 'metal.ironcore.dev/accept-system-uuid': 'B' });
+  const { create, update } = plan([system('/1', 'b')], [moving], undefined, [moving]);
+  assert.deepEqual(create, []);
+  assert.deepEqual(
+    update.map(({ server: { metadata } }) => metadata.name),
+    ['rack-system-0'],
+  );
+});
+
+test('a Server does not move to a BMC that reports another machine', () => {
+  const moving = accepting('a');
+  const { update, rejected } = plan([system('/1', 'b')], [moving], undefined, [moving]);
+  assert.deepEqual(update, []);
+  assert.deepEqual(
+    rejected.map(({ reason }) => reason),
+    ['AcceptedServerNotFound'],
+  );
+});
+
+test('a Server does not move while two systems report its UUID', () => {
+  const moving = accepting('a');
+  const { update } = plan([system('/1', 'a'), system('/2', 'a')], [moving], undefined, [moving]);
+  assert.deepEqual(update, []);
 });

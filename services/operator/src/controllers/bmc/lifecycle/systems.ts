@@ -1,9 +1,15 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import { alternativeUuidAnnotation, identityDerivedAnnotation } from '@metal/api/wire/contract.ts';
+import {
+  acceptBmcAnnotation,
+  acceptSystemUuidAnnotation,
+  alternativeUuidAnnotation,
+  identityDerivedAnnotation,
+} from '@metal/api/wire/contract.ts';
 import type { SystemSummary } from '@metal/redfish/resources/systems.ts';
 import { labelChanges, labelNoteChange, labelNoteOf } from './labels.ts';
 import {
+  acceptedServerNotFound,
   duplicate,
   identityChanged,
   listIncomplete,
@@ -26,6 +32,8 @@ export interface MovedServer {
   /** Null removes a label. */
   readonly labels: Readonly<Record<string, string | null>>;
   readonly annotations: Readonly<Record<string, string | null>>;
+  /** It comes from another BMC object. */
+  readonly isAdopted?: boolean;
 }
 
 /** The changes of Server objects that follow from the systems that a BMC reports. */
@@ -47,6 +55,8 @@ export interface SystemsPlanInput {
   readonly serversByUuid: (lowerCaseUuid: string) => readonly Server[];
   /** Servers of this BMC. */
   readonly ownServers: readonly Server[];
+  /** Servers that a person wants to have moved to this BMC object, which replaces theirs. */
+  readonly accepting: readonly Server[];
   readonly isNameTaken: (name: string) => boolean;
   /** Names of all BMCs that report the UUID, or have it as the alternative one of the system at the URI. */
   readonly systemReporters: (lowerCaseUuid: string, uri: string) => readonly string[];
@@ -74,6 +84,8 @@ class Planner {
   readonly #create: NewServer[] = [];
   readonly #update: MovedServer[] = [];
   readonly #rejected: RejectedSystem[] = [];
+  /** Names of Servers. */
+  readonly #adopted = new Set<string>();
   #nextIndex = 0;
 
   constructor(input: SystemsPlanInput) {
@@ -99,8 +111,9 @@ class Planner {
     if (this.#isTooMany) this.#rejected.push(tooMany(this.#systems.length, this.#input.mostSystems));
     for (const system of this.#systems) {
       if (system.uuid === undefined) this.#rejected.push(withoutUuid(system.uri));
-      else this.#place(system, system.uuid);
+      else if (!this.#adopt(system, system.uuid)) this.#place(system, system.uuid);
     }
+    this.#rejectUnknown();
     return { create: this.#create, update: this.#update, rejected: this.#rejected, noMachines: this.#noMachines };
   }
 
@@ -113,6 +126,29 @@ class Planner {
     const before = this.#ownByUri.get(system.uri)?.spec.systemUUID.toLowerCase();
     const keepsAlternative = before !== undefined && before === system.alternativeUuid;
     return keepsAlternative ? { ...system, uuid: before, alternativeUuid: uuid } : { ...system, uuid };
+  }
+
+  /** The person confirmed the BMC by name, and the new UUID of the machine if that has changed, too. */
+  #adopt(system: SystemSummary, uuid: string): boolean {
+    const server = this.#input.accepting.find((candidate) => isFor(candidate, uuid));
+    if (server === undefined || this.#urisByUuid.get(uuid)?.length !== 1) return false;
+    this.#adopted.add(server.metadata.name);
+    const { bmc } = this.#input;
+    const annotations = { ...labelNoteChange(bmc, server), [acceptBmcAnnotation]: null };
+    this.#update.push({
+      server,
+      systemURI: system.uri,
+      labels: labelChanges(bmc, server),
+      annotations,
+      isAdopted: true,
+    });
+    return true;
+  }
+
+  #rejectUnknown(): void {
+    if (this.#systems.length === 0) return;
+    for (const server of this.#input.accepting)
+      if (!this.#adopted.has(server.metadata.name)) this.#rejected.push(acceptedServerNotFound(server));
   }
 
   #place(system: SystemSummary, uuid: string): void {
@@ -177,6 +213,9 @@ class Planner {
     }
   }
 }
+
+const isFor = ({ metadata, spec }: Server, uuid: string): boolean =>
+  (metadata.annotations?.[acceptSystemUuidAnnotation] ?? spec.systemUUID).toLowerCase() === uuid;
 
 function annotationsOf({ uuidDerivedFrom, alternativeUuid }: SystemSummary, bmc: BMC): Record<string, string> {
   return {

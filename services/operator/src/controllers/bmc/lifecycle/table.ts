@@ -12,7 +12,7 @@ const warning = { type: 'Warning' } as const;
 
 /** A BMC is Enabled while its management controller responds. Error means that only an administrator can fix it. */
 export const bmcTable: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
-  Pending: row(['Enabled', 'Error', 'ResetRequested'], (bmc) => {
+  Pending: row(['Enabled', 'Error', 'Decommissioned', 'ResetRequested'], (bmc) => {
     const requested = operationFirst(bmc);
     if (requested !== undefined) return requested;
     if (bmc.blocker !== undefined) return go('Error', bmc.blocker.reason, bmc.blocker.message);
@@ -23,7 +23,7 @@ export const bmcTable: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
     if (!bmc.managerRecorded) return act('recordManager', 'ManagerFound');
     return go('Enabled', 'Connected', undefined, bmc.isNew ? 'none' : undefined);
   }),
-  Enabled: row(['Pending', 'Error', 'ResetRequested'], (bmc) => {
+  Enabled: row(['Pending', 'Error', 'Decommissioned', 'ResetRequested'], (bmc) => {
     const requested = operationFirst(bmc);
     if (requested !== undefined) return requested;
     if (bmc.blocker !== undefined) return go('Error', bmc.blocker.reason, bmc.blocker.message);
@@ -32,12 +32,17 @@ export const bmcTable: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
     if (bmc.nextPollInMs <= 0) return act('observe', 'PeriodicLook');
     return keepServers(bmc);
   }),
-  Error: row(['Pending', 'ResetRequested'], (bmc) => {
+  Error: row(['Pending', 'Decommissioned', 'ResetRequested'], (bmc) => {
     const requested = operationFirst(bmc);
     if (requested !== undefined) return requested;
     if (bmc.blocker !== undefined) return wait(resyncMs, bmc.blocker.reason, bmc.blocker.message);
     if (bmc.failure?.needsHuman) return awaitHuman(bmc.failure);
     return go('Pending', 'ConfigurationChanged');
+  }),
+  Decommissioned: row(['Pending'], ({ isDecommissioned, operation }) => {
+    if (!isDecommissioned) return go('Pending', 'BMCRecommissioned');
+    if (operation !== undefined) return act('dropOperation', 'BMCDecommissioned');
+    return wait(resyncMs, 'BMCDecommissioned', 'its servers are decommissioned, and nothing is sent to it');
   }),
   ResetRequested: row(['Resetting', 'Pending'], ({ operation, reset }) => {
     if (operation?.kind === 'unsupported') return act('dropOperation', 'UnsupportedOperation');
@@ -66,10 +71,17 @@ function awaitHuman({ mayRepeat, retryInMs, reason, message }: NonNullable<BmcFa
 const isUnderWay = ({ quietForMs, outcome }: BmcFacts['reset']): boolean =>
   quietForMs > 0 && (outcome === undefined || outcome.kind === 'sent');
 
-/** A requested operation comes first, even while the BMC fails: a restart may help. */
-function operationFirst({ operation, reset }: BmcFacts): BmcDecision<'ResetRequested'> | undefined {
+/** A requested operation comes first, even while the BMC fails: a restart may help. Then the trust in a BMC that is new. */
+function operationFirst({
+  isDecommissioned,
+  operation,
+  reset,
+  certificateToRecord,
+}: BmcFacts): BmcDecision<'Decommissioned' | 'ResetRequested'> | undefined {
+  if (isDecommissioned) return go('Decommissioned', 'BMCDecommissioned', undefined, 'none');
   if (operation?.kind === 'unsupported') return act('dropOperation', 'UnsupportedOperation');
-  return reset.wanted === undefined ? undefined : go('ResetRequested', reset.wanted.why);
+  if (reset.wanted !== undefined) return go('ResetRequested', reset.wanted.why);
+  return certificateToRecord === undefined ? undefined : act('recordCertificate', 'CertificateTrusted');
 }
 
 function awaitReturn({ reset, failure, blocker }: BmcFacts): BmcDecision<'Pending'> {

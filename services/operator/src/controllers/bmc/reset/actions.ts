@@ -16,7 +16,9 @@ const sshPort = 22;
 export async function dropOperation(reconcile: BmcReconcile): Promise<void> {
   const { operation } = reconcile.facts;
   if (operation === undefined) return;
-  if (operation.kind === 'unsupported')
+  if (reconcile.facts.isDecommissioned)
+    reconcile.warn('BMCDecommissioned', `Operation "${operation.value}" dropped because the BMC is decommissioned`);
+  else if (operation.kind === 'unsupported')
     reconcile.warn(
       'UnsupportedOperation',
       `Unsupported operation annotation "${operation.value}"; a BMC knows ${bmcOperations.join(', ')}`,

@@ -8,7 +8,11 @@ export async function observe(reconcile: ServerReconcile): Promise<void> {
   const uri = await systemUriOf(reconcile);
   const state = await withBmc(reconcile, (bmc) => readSystem(bmc, uri, abortWith(reconcile)));
   verifyIdentity(reconcile, state);
-  memoryOf(reconcile).record(state, reconcile.context.clock.now());
+  const { object, context } = reconcile;
+  const memory = memoryOf(reconcile);
+  const isAwaited = memory.isOutdated || state.powerState !== memory.state?.value.powerState;
+  memory.record(state, context.clock.now());
+  if (isAwaited) context.bmcConnections.powerObserved.emit(object.metadata.name);
 }
 
 /** The URI may lead to another machine by now (a blade was moved). Such a machine is not touched. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { bootTokenExpiresAnnotation } from '@metal/api/wire/contract.ts';
 import { bootFactsOf } from './configuration-facts.ts';
 
 type Status = NonNullable<ServerBootConfiguration['status']>;
@@ -60,3 +61,20 @@ for (const [about, status, explanation] of rows) {
     assert.match(bootFactsOf(boot, server, 0).explanation, explanation);
   });
 }
+
+for (const [expires, isExpired] of [
+  [undefined, false],
+  ['2026-01-01T00:00:01Z', false],
+  ['2026-01-01T00:00:00Z', true],
+  ['soon', true],
+] as const)
+  test(`a boot configuration with the expiration date ${expires} is ${isExpired ? 'expired' : 'valid'}`, () => {
+    const annotations = expires === undefined ? {} : { [bootTokenExpiresAnnotation]: expires };
+    const boot: ServerBootConfiguration = {
+      apiVersion,
+      kind: 'ServerBootConfiguration',
+      metadata: { name: 'b', annotations },
+      spec: { serverRef: { name: 's' } },
+    };
+    assert.equal(bootFactsOf(boot, server, Date.parse('2026-01-01T00:00:00Z')).isExpired, isExpired);
+  });

@@ -3,6 +3,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import {
   bootOverdue,
+  bootTokenExpiresAnnotation,
   discoveryAttemptAnnotation,
   firmwareOverdue,
   reprovisionAnnotation,
@@ -27,6 +28,8 @@ export interface BootFacts {
   readonly request: string;
   /** Number of the discovery attempt it was prepared for; 0 for claims. */
   readonly attempt: number;
+  /** The boot service does not serve it any more. */
+  readonly isExpired: boolean;
   /** The firmware did not finish this boot method in time, and there is another one. */
   readonly stuck: { readonly message: string; readonly nextMethod: string } | undefined;
 }
@@ -49,13 +52,21 @@ export function bootFactsOf(
     uid,
     state,
     referenced: ref?.name === name && ref.namespace === namespace,
-    bootSeen: !awaitsStart && hasBooted(boot, now),
-    fetchedWhileOff: awaitsStart ? describeFetch(boot) : undefined,
+    // A disk image is booted by the firmware alone.
+    bootSeen: boot.spec.diskImage === undefined ? !awaitsStart && hasBooted(boot, now) : isDeployed(boot),
+    fetchedWhileOff: awaitsStart && boot.spec.diskImage === undefined ? describeFetch(boot) : undefined,
     request: boot.metadata.annotations?.[reprovisionAnnotation] ?? '',
     attempt: Number(boot.metadata.annotations?.[discoveryAttemptAnnotation] ?? 0),
+    isExpired: isExpired(boot, now),
     stuck: stuckAt(boot),
     explanation: explanations[state](boot),
   };
+}
+
+/** An unreadable date counts as past, as for the boot service. */
+function isExpired({ metadata }: ServerBootConfiguration, now: number): boolean {
+  const expires = metadata.annotations?.[bootTokenExpiresAnnotation];
+  return expires !== undefined && !(Date.parse(expires) > now);
 }
 
 /**
@@ -65,11 +76,13 @@ export function bootFactsOf(
 export const awaitsStart = ({ preparedBoot }: Pick<ObservedSystem, 'preparedBoot'>): boolean =>
   preparedBoot?.awaitsStart ?? false;
 
-/** The boot configuration of a discovery or a cleanup of this server. */
+/** The boot configuration of a discovery, a cleanup or a deployment of this server. */
 export function isProbeBootOf(boot: ServerBootConfiguration, server: Server): boolean {
   const owned = boot.metadata.ownerReferences?.some(({ uid }) => uid === server.metadata.uid) ?? false;
   return owned && isInternalBoot(boot) && boot.metadata.deletionTimestamp === undefined;
 }
+
+const isDeployed = ({ status }: ServerBootConfiguration): boolean => status?.deployment?.state === 'Succeeded';
 
 function stateOf(boot: ServerBootConfiguration): BootFacts['state'] {
   if (boot.status?.state === 'Error') return 'Error';

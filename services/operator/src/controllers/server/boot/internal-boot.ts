@@ -6,6 +6,7 @@ import {
   cleanupAttemptAnnotation,
   cleanupNeedAnnotation,
   defaultOsImageAnnotation,
+  deploymentAnnotation,
   discoveryAttemptAnnotation,
   internalBootType,
   typeAnnotation,
@@ -18,7 +19,7 @@ import type { OperatorContext } from '../../context.ts';
 import type { ExtraFile } from '../discovery/built-in-ignition.ts';
 import { memoryOf, patchSpec, type ServerReconcile } from '../machine.ts';
 
-/** What differs between a discovery and a cleanup. */
+/** The differences between a discovery, a cleanup and a deployment. */
 export interface BootOptions {
   readonly annotations: Readonly<Record<string, string>>;
   readonly tokenValidMs: number;
@@ -26,7 +27,7 @@ export interface BootOptions {
 }
 
 /**
- * Creates the boot configuration of one attempt at a discovery or a cleanup, with a boot token of its own, and the Secrets of
+ * Creates the boot configuration of one attempt at a discovery, a cleanup or a deployment, with a boot token of its own, and the Secrets of
  * its ignition. Objects that an interrupted reconcile created are kept.
  *
  *   Server ──owns──► ServerBootConfiguration ──owns──► Secret <server> (ignition), Secret <server>-ssh
@@ -90,7 +91,12 @@ function requireSame(
   );
 }
 
-const attemptAnnotations = [discoveryAttemptAnnotation, cleanupAttemptAnnotation, cleanupNeedAnnotation] as const;
+const attemptAnnotations = [
+  discoveryAttemptAnnotation,
+  cleanupAttemptAnnotation,
+  cleanupNeedAnnotation,
+  deploymentAnnotation,
+] as const;
 
 async function ensureSecrets(
   server: Server,

@@ -55,19 +55,25 @@ export async function recordClaim(reconcile: ServerReconcile): Promise<void> {
 /** The server boots what its claim prepared: one guarded write sets the reference and the power of the claim. */
 export async function adoptClaimBoot(reconcile: ServerReconcile): Promise<void> {
   const { object, context } = reconcile;
-  const { uid, wantsPower, provisioned } = boundClaimIn(reconcile);
+  const { uid, provisioned } = boundClaimIn(reconcile);
   const claimNamespace = object.spec.serverClaimRef?.namespace;
   const boot = bootsOfClaim({ namespace: claimNamespace, uid }, context.caches).find(
     ({ spec }) => spec.serverRef.name === object.metadata.name,
   );
   if (boot === undefined) throw new StaleDecision('the boot configuration of the claim is gone');
   const { name, namespace, uid: bootUid = '' } = boot.metadata;
-  await patchSpec(reconcile, { bootConfigurationRef: { name, namespace }, power: wantsPower });
+  await patchSpec(reconcile, { bootConfigurationRef: { name, namespace }, power: powerToRecord(reconcile) });
   const memory = memoryOf(reconcile);
   memory.firstBoot = { uid: bootUid, requested: provisioned };
   if (!provisioned) memory.recordPreparedBoot(bootUid);
   // The tenant may set an override after the operator cleared the last one.
   memory.overrideCleared = false;
+}
+
+/** After a deployment the machine is off: for boot policy safeStop, On would look like a loss of power. */
+function powerToRecord(reconcile: ServerReconcile): 'On' | 'Off' {
+  const { deployment, power } = reconcile.facts;
+  return deployment !== undefined && power === 'Off' ? 'Off' : boundClaimIn(reconcile).wantsPower;
 }
 
 /** Deletes the boot configuration, whose token may be known. The claim controller creates one with another token. */

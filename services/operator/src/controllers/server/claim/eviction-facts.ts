@@ -3,9 +3,10 @@ import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts'
 import { evictionOf } from '../../../scheduling/eligibility.ts';
 import type { OperatorContext } from '../../context.ts';
 
-/** A taint with effect Evict that the claim does not tolerate. */
+/** A taint with effect Evict that the claim does not tolerate, or a forced decommission. */
 export interface EvictionFacts {
-  readonly taint: string;
+  /** For messages. */
+  readonly cause: string;
   /** RFC 3339. */
   readonly since: string;
   readonly dueInMs: number;
@@ -13,9 +14,9 @@ export interface EvictionFacts {
   readonly verified: boolean;
 }
 
-/** Identifies one eviction: another claim, taint or time makes another one, which is verified again. */
-export const evictionKey = (claimUid: string, { taint, since }: Pick<EvictionFacts, 'taint' | 'since'>): string =>
-  [claimUid, since, taint].join(' ');
+/** Identifies one eviction: another claim, cause or time makes another one, which is verified again. */
+export const evictionKey = (claimUid: string, { cause, since }: Pick<EvictionFacts, 'cause' | 'since'>): string =>
+  [claimUid, since, cause].join(' ');
 
 export function evictionFacts(
   server: Server,
@@ -28,9 +29,8 @@ export function evictionFacts(
   if (claim === undefined || claim.metadata.uid !== ref?.uid) return undefined;
   const eviction = evictionOf(server, claim, caches.readinessRules.all());
   if (eviction === undefined) return undefined;
-  const { taint, rule } = eviction;
   const since = server.status?.evictionSince ?? new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
-  const identity = { taint: rule === undefined ? taint.key : `${taint.key} of rule ${rule}`, since };
+  const identity = { ...eviction, since };
   return {
     ...identity,
     dueInMs: Date.parse(since) + config.evictionGraceMs - now,

@@ -8,7 +8,7 @@ import type { BoundClaim } from './facts.ts';
 
 const served: BoundClaim = { ...boundClaim, provisioned: true };
 const evicting = (dueInMs: number): EvictionFacts => ({
-  taint: 'broken-fan',
+  cause: 'taint broken-fan is not tolerated',
   since: '2026-01-01T00:00:00Z',
   dueInMs,
   verified: true,

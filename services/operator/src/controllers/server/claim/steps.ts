@@ -2,6 +2,8 @@ import { act, go, wait } from '@metal/kube/controller/decide.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import { blocker, pollOrWait } from '../bmc/steps.ts';
 import { confirmOff, whileOff } from '../boot/steps.ts';
+import type { DeploymentFacts } from '../deployment/facts.ts';
+import { deploy } from '../deployment/steps.ts';
 import { ensurePower } from '../power/steps.ts';
 import { resyncMs } from '../resync.ts';
 import type { ServerFacts, Step } from '../types.ts';
@@ -21,6 +23,7 @@ export function serveClaim(server: ServerFacts, claim: BoundClaim): Step<'Error'
   if (server.eviction !== undefined && server.eviction.dueInMs <= 0) return evict(server, server.eviction);
   if (claim.boot === undefined)
     return wait(resyncMs, 'WaitingForBootConfiguration', `claim ${claim.name} has no boot configuration yet`);
+  if (server.deployment !== undefined && !claim.provisioned) return serveFromDisk(server, claim, server.deployment);
   if (!claim.boot.referenced) return adoptBoot(server, claim);
   const renewed = renewBoot(server, claim);
   if (renewed !== undefined) return renewed;
@@ -38,6 +41,17 @@ export function serveClaim(server: ServerFacts, claim: BoundClaim): Step<'Error'
   return (
     (claim.reprovision ? reprovisionFromOff(server) : undefined) ?? bootFirst(server, claim, claim.boot.explanation)
   );
+}
+
+/** The image is not on the disk yet. A machine that runs an earlier image runs on until the new one is prepared. */
+function serveFromDisk(server: ServerFacts, claim: BoundClaim, deployment: DeploymentFacts): Step<'Error'> {
+  if (claim.wantsPower === 'Off') return keepOff(server, claim);
+  const { state = 'Pending', explanation = '' } = claim.boot ?? {};
+  const isRunning = deployment.agentBoot !== undefined || deployment.recorded?.state === 'Failed';
+  if (state === 'Error' && !isRunning) return wait(resyncMs, 'BootConfigurationFailed', explanation);
+  if (state === 'Pending' && !isRunning)
+    return wait(resyncMs, 'WaitingForBootConfiguration', `the image of claim ${claim.name}: ${explanation}`);
+  return (claim.reprovision ? reprovisionFromOff(server) : undefined) ?? deploy(server, deployment);
 }
 
 /** A machine that runs before the first boot was not started for this claim: it is powered off. A provisioned one runs on. */
@@ -70,6 +84,8 @@ function keepOff(server: ServerFacts, claim: BoundClaim): Step<'Error'> {
   return (
     blocker(server) ??
     ensurePower(server, { target: 'Off', reason: 'ClaimWantsOff' }) ??
+    // A deployment that was interrupted begins anew.
+    (server.deployment?.agentBoot === undefined ? undefined : act('clearBoot', 'EarlierAttemptLeftItsBoot')) ??
     recordPower(claim) ??
     restOrEvict(server, 'ClaimServed', `off, as claim ${claim.name} asks`)
   );
@@ -131,13 +147,12 @@ function restOrEvict(server: ServerFacts, reason: 'ClaimServed' | 'WaitingForBoo
 }
 
 /** An evicted server ends like a released one: recycled, or kept for review with its data, by the reclaim policy. */
-function evict(server: ServerFacts, { taint, verified }: EvictionFacts): Step<'Error'> {
-  const why = `taint ${taint} is not tolerated`;
+function evict(server: ServerFacts, { cause, verified }: EvictionFacts): Step<'Error'> {
   return (
     blocker(server) ??
-    (verified ? undefined : act('verifyEviction', 'EvictionDue', why)) ??
+    (verified ? undefined : act('verifyEviction', 'EvictionDue', cause)) ??
     ensurePower(server, { target: 'Off', reason: 'Evicted', confirmation: 'stable', mayForce: true }) ??
-    act(server.reclaim === 'Retain' ? 'markEvicted' : 'dropClaimRef', 'Evicted', why)
+    act(server.reclaim === 'Retain' ? 'markEvicted' : 'dropClaimRef', 'Evicted', cause)
   );
 }
 

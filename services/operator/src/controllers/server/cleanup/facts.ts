@@ -7,6 +7,7 @@ import {
   cleanupPreparedAnnotation,
   waiveCleanupAnnotation,
 } from '@metal/api/wire/contract.ts';
+import { decommissionOf } from '@metal/api/wire/decommission.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import { isAdmitted } from '../../../cleanup/cleanup-queue.ts';
 import { type QueueFacts, queueFacts } from '../../../cleanup/queue-position.ts';
@@ -25,6 +26,8 @@ export interface CleanupFacts extends RunFacts {
   readonly policy: CleanupPolicy;
   /** A claim has had the server since the last cleanup. */
   readonly needed: boolean;
+  /** The server is to leave the fleet, and was not cleaned up for that yet. */
+  readonly isLast: boolean;
   /** The BMC object has the mark of an earlier Server of the machine. */
   readonly marksEarlierServer: boolean;
   /** Ends the need: the present attempt was certified, or the cleanup was waived. */
@@ -84,6 +87,7 @@ export function cleanupFacts(server: Server, input: FactsInput): CleanupFacts {
     policy,
     // An Available server was cleaned up, or the policy requests nothing.
     needed: isNeeded(server) || (marksEarlierServer && status?.state !== 'Available'),
+    isLast: isLast(server),
     marksEarlierServer,
     clearance: clearanceOf(server, isCertified, context),
     ...attempt,
@@ -110,6 +114,7 @@ type AttemptFacts = Omit<
   | keyof AdmissionFacts
   | 'policy'
   | 'needed'
+  | 'isLast'
   | 'marksEarlierServer'
   | 'clearance'
   | 'lastHeldMessage'
@@ -162,6 +167,11 @@ function isNeeded(server: Server): boolean {
   const state = status?.state === 'Maintenance' ? status.stateBeforeMaintenance : status?.state;
   return withClaim.includes(state) || state === 'Cleanup';
 }
+
+const afterCleanup: readonly (string | undefined)[] = ['Decommissioning', 'Decommissioned'];
+
+const isLast = (server: Server): boolean =>
+  decommissionOf(server) !== undefined && !afterCleanup.includes(server.status?.state);
 
 /** Prepared for this need and this attempt; and it erases disks, if the policy requests that. */
 function isBootOfAttempt(

@@ -1,8 +1,11 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Outcome } from '@metal/kube/controller/definition.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
+import { isClean } from './steps.ts';
 
 type CleanupStatus = NonNullable<NonNullable<Server['status']>['cleanup']>;
+
+const afterCleanup: readonly ServerPhase[] = ['Decommissioning', 'Decommissioned'];
 
 /**
  * The mark that the disks may hold data of a claim (`neededSince`). It is written together with state Reserved, before
@@ -15,12 +18,15 @@ type CleanupStatus = NonNullable<NonNullable<Server['status']>['cleanup']>;
  */
 export function cleanupStatus(
   { spec, status }: Server,
-  { cleanup }: ServerFacts,
+  facts: ServerFacts,
   { phase, phaseSince, at = phaseSince, decision }: Outcome<ServerPhase>,
 ): CleanupStatus | undefined {
+  const { cleanup } = facts;
   const before = status?.cleanup ?? {};
   const ref = spec.serverClaimRef;
-  if (phase === 'Available' || (ref === undefined && !cleanup.needed)) return unlessEmpty(pick(before, 'startedTime'));
+  const isOver = phase === 'Available' || (afterCleanup.includes(phase) && isClean(facts));
+  const isNeeded = cleanup.needed || (cleanup.isLast && phase === 'Cleanup');
+  if (isOver || (ref === undefined && !isNeeded)) return unlessEmpty(pick(before, 'startedTime'));
   const formerClaim = ref === undefined ? before.formerClaim : pick(ref, 'namespace', 'name', 'uid');
   const mark: CleanupStatus = {
     ...pick(before, 'startedTime'),

@@ -13,25 +13,32 @@ import { needsBoot, policyText, requestsNothing } from './policy.ts';
 import { erasedSoFar } from './progress.ts';
 
 type ToAvailable = Go<'Available', ServerReason>;
+/** A clean server becomes Available, or leaves the fleet. */
+type Onward = Go<'Available' | 'Decommissioning', ServerReason>;
 type Otherwise<Phase extends ServerPhase> = Decision<Phase, ServerAction, ServerReason>;
 
-/** No claim has had the server, or the policy requests nothing, or the cleanup was certified or waived. */
+/**
+ * No claim has had the server, or the policy requests nothing, or the cleanup was certified or waived. A server that leaves the
+ * fleet is cleaned up in any case, so that its record has a certificate.
+ */
 export const isClean = ({ cleanup }: Pick<ServerFacts, 'cleanup'>): boolean =>
-  !cleanup.needed || requestsNothing(cleanup.policy) || cleanup.clearance !== undefined;
+  (!cleanup.needed && !cleanup.isLast) || requestsNothing(cleanup.policy) || cleanup.clearance !== undefined;
 
-/** The only way into Available. A server that is not clean goes to Cleanup, or continues with the given alternative. */
-export function makeAvailable(server: ServerFacts, toAvailable: ToAvailable): ToAvailable | Go<'Cleanup', ServerReason>;
+/** The only way into Available, and out of the fleet. A server that is not clean goes to Cleanup, or continues with the given alternative. */
+export function makeAvailable(server: ServerFacts, toAvailable: ToAvailable): Onward | Go<'Cleanup', ServerReason>;
 export function makeAvailable<Phase extends ServerPhase>(
   server: ServerFacts,
   toAvailable: ToAvailable,
   otherwise: (server: ServerFacts) => Otherwise<Phase>,
-): ToAvailable | Otherwise<Phase>;
+): Onward | Otherwise<Phase>;
 export function makeAvailable<Phase extends ServerPhase>(
   server: ServerFacts,
   toAvailable: ToAvailable,
   otherwise?: (server: ServerFacts) => Otherwise<Phase>,
-): ToAvailable | Otherwise<Phase> | Go<'Cleanup', ServerReason> {
-  if (isClean(server)) return toAvailable;
+): Onward | Otherwise<Phase> | Go<'Cleanup', ServerReason> {
+  const { request } = server.decommission;
+  if (isClean(server))
+    return request === undefined ? toAvailable : go('Decommissioning', 'DecommissionRequested', request.operation);
   return (
     otherwise?.(server) ??
     go('Cleanup', 'CleanupNeeded', `a claim has had it; policy: ${policyText(server.cleanup.policy)}`)
@@ -39,7 +46,7 @@ export function makeAvailable<Phase extends ServerPhase>(
 }
 
 /** Phase Cleanup. */
-export function cleanUp(server: ServerFacts): Otherwise<'Available' | 'Initial' | 'Error'> {
+export function cleanUp(server: ServerFacts): Otherwise<'Available' | 'Decommissioning' | 'Initial' | 'Error'> {
   const { claim, cleanup } = server;
   if (claim.binding !== 'unbound') return holdCleanup(server);
   if (cleanup.marksEarlierServer) return act('removeBmcMark', 'CleanupNeeded');
@@ -169,7 +176,7 @@ function finishSettings(server: ServerFacts): Step | undefined {
 }
 
 /** Phase Error after a failed cleanup: powers off and clears the boot. Only a waiver or a retry leads further. */
-export function endFailedCleanup(server: ServerFacts): Step<'Available' | 'Cleanup'> | undefined {
+export function endFailedCleanup(server: ServerFacts): Step<'Available' | 'Decommissioning' | 'Cleanup'> | undefined {
   const { claim, cleanup } = server;
   const off = ensureFailedOff(server);
   if (off !== undefined) return off;

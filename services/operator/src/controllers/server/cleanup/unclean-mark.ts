@@ -27,7 +27,8 @@ export function uncleanMarkPatch(
   const isMarked = metadata.annotations?.[uncleanServerAnnotation] !== undefined;
   const isUsed = spec.serverClaimRef !== undefined;
   if (!isMarked && (isUsed || needed)) return annotate(status?.cleanup?.neededSince ?? new Date(now).toISOString());
-  const isOver = clearance !== undefined || (status?.state === 'Available' && !needed);
+  const isOver =
+    clearance !== undefined || ((status?.state === 'Available' || status?.state === 'Decommissioned') && !needed);
   return isMarked && !isUsed && isOver ? annotate(null) : {};
 }
 

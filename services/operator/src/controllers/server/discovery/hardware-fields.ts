@@ -3,6 +3,7 @@ import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import type { Inventory } from '@metal/redfish/resources/inventory.ts';
 import { wasIncomplete } from '../../inventory-condition.ts';
 import { keepUnreadParts } from './unread-parts.ts';
+import { replacementOf } from '../replacement/facts.ts';
 
 type Status = NonNullable<Server['status']>;
 
@@ -46,7 +47,15 @@ function partsOf({ processors, storages }: Inventory): Pick<Status, 'processors'
     ),
     storages: storages.map(({ name, drives, volumes }) => ({
       name,
-      drives: drives.map(({ capacityBytes = 0, ...drive }) => ({ ...drive, capacity: binaryQuantity(capacityBytes) })),
+      drives: drives.map(({ capacityBytes = 0, name: driveName, mediaType, type, vendor, model, state }) => ({
+        name: driveName,
+        mediaType,
+        type,
+        vendor,
+        model,
+        state,
+        capacity: binaryQuantity(capacityBytes),
+      })),
       volumes: volumes.map(({ capacityBytes = 0, ...volume }) => ({
         ...volume,
         capacity: binaryQuantity(capacityBytes),
@@ -72,7 +81,8 @@ function binaryQuantity(bytes: number): string {
  * not removed: DHCP and the boot service may just be serving them.
  */
 export function networkInterfacesBefore(server: Server, hardware: Inventory | undefined): Status['networkInterfaces'] {
-  const known = server.status?.networkInterfaces;
+  // Those of a mainboard that was replaced do not count.
+  const known = replacementOf(server) === 'accepted' ? undefined : server.status?.networkInterfaces;
   const cards = networkInterfacesOfBmc(hardware);
   if (known === undefined || cards === undefined || !wasIncomplete(server)) return known ?? cards;
   const addresses = new Set(known.map(({ macAddress }) => macAddress));

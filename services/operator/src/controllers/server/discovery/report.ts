@@ -8,7 +8,7 @@ type Status = NonNullable<Server['status']>;
 /** The hardware as the BMC and the probe report it. What this process has not read itself stays as it is in the status. */
 export function hardwareFields(
   server: Server,
-  { hardware, led, bootTargets, inventory }: ServerFacts,
+  { hardware, led, bootTargets, inventory, biosVersion, bmcVersion }: ServerFacts,
 ): Partial<Status> {
   const { status } = server;
   return {
@@ -21,6 +21,8 @@ export function hardwareFields(
     processors: status?.processors,
     storages: status?.storages,
     ...(hardware === undefined ? {} : inventoryFields(hardware, status)),
+    ...(biosVersion === undefined ? {} : { biosVersion }),
+    bmcVersion: bmcVersion ?? status?.bmcVersion,
     indicatorLED: led ?? status?.indicatorLED,
     bootTargets: bootTargets === undefined ? status?.bootTargets : [...bootTargets],
     networkInterfaces:
@@ -28,7 +30,14 @@ export function hardwareFields(
   };
 }
 
-const discoveredPhases: readonly ServerPhase[] = ['Available', 'Reserved', 'Released', 'Cleanup'];
+const discoveredPhases: readonly ServerPhase[] = [
+  'Available',
+  'Reserved',
+  'Released',
+  'Cleanup',
+  'Decommissioning',
+  'Decommissioned',
+];
 
 /** Counts entries into Discovery since the last success, so that a server that never reports ends in Error. */
 export function attemptsAfter({ status }: Server, { discoveryAttempts }: ServerFacts, phase: ServerPhase): number {

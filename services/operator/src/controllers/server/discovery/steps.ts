@@ -43,20 +43,21 @@ function prepareProbeBoot(server: ServerFacts): Step<'Discovery'> {
       'ProbeBootNameTaken',
       'a ServerBootConfiguration of somebody else has the name of this server in the manager namespace; delete or rename it',
     );
-  // A boot configuration of an earlier attempt has an earlier token, which a machine may already know. A reference to a
+  // A boot configuration of an earlier attempt has an earlier token, which a machine may already know. After a retry the number of the
+  // attempt may be the same, and the token expired with its attempt. A reference to a
   // deleted one would match the next one of that name before its ignition exists.
   const left =
     server.foreignProbeBoot === 'stale' ||
     (server.probeBoot === undefined
       ? server.bootReferenced
-      : server.probeBoot.attempt !== server.discoveryAttempts + 1);
+      : server.probeBoot.isExpired || server.probeBoot.attempt !== server.discoveryAttempts + 1);
   if (left) return act('clearBoot', 'EarlierAttemptLeftItsBoot');
   if (server.probeBoot === undefined || !server.probeBoot.referenced) return act('prepareProbeBoot', 'NoProbeBootYet');
   return go('Discovery', 'ProbeBootPrepared', undefined, 'none');
 }
 
 /** Phase Discovery, for a server without a claim: starts the probe and waits for its report. */
-export function discover(server: ServerFacts): Step<'Available' | 'Cleanup' | 'Initial' | 'Error'> {
+export function discover(server: ServerFacts): Step<'Available' | 'Decommissioning' | 'Cleanup' | 'Initial' | 'Error'> {
   if (server.report === 'fresh') return endDiscovery(server);
   const { probeBoot } = server;
   if (probeBoot === undefined)
@@ -76,7 +77,7 @@ export function discover(server: ServerFacts): Step<'Available' | 'Cleanup' | 'I
 }
 
 /** The machine is powered off, and its boot configuration is deleted, before the server becomes Available. */
-function endDiscovery(server: ServerFacts): Step<'Available' | 'Cleanup' | 'Error'> {
+function endDiscovery(server: ServerFacts): Step<'Available' | 'Decommissioning' | 'Cleanup' | 'Error'> {
   const available = go('Available', 'InventoryReported', undefined, 'none');
   if (!isClean(server)) return makeAvailable(server, available);
   return (

@@ -2,12 +2,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import type { BoundClaim } from '../claim/facts.ts';
-import { boundClaim, calmServer, decide, readyBoot } from '../table.rows.ts';
+import { boundClaim, calmServer, decide, poweringOff, readyBoot } from '../table.rows.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
 import type { MaintenanceFacts } from './facts.ts';
+import { maintenanceStep } from './steps.ts';
 
 const served: BoundClaim = { ...boundClaim, provisioned: true };
 const lostClaim = { binding: 'lost', uid: 'claim-1', name: 'team/one' } as const;
+const unchanged = { kind: 'unchanged' } as const;
+const leaving = (
+  comparison: MaintenanceFacts['comparison'] = unchanged,
+  stateBeforeMaintenance = 'Available',
+): Partial<ServerFacts> => ({
+  stateBeforeMaintenance,
+  maintenance: { ...calmServer.maintenance, partsReadMsAgo: 0, comparison },
+});
+const lossOfDrive = {
+  kind: 'worse',
+  message: 'drive NVMe/Disk.1 is gone',
+} as const;
 const maintained = (more: Partial<MaintenanceFacts> = {}): Partial<ServerFacts> => ({
   maintenance: { ...calmServer.maintenance, state: 'held', name: 'ops/swap', ...more },
 });
@@ -15,11 +28,19 @@ const maintained = (more: Partial<MaintenanceFacts> = {}): Partial<ServerFacts> 
 type Line = [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, decided: string];
 
 const lines: Line[] = [
-  ['a maintenance takes an available server', 'Available', maintained(), 'go Maintenance'],
+  ['the parts are read before a maintenance', 'Available', maintained(), 'act readParts'],
+  ['a maintenance takes an available server', 'Available', maintained({ partsReadMsAgo: 0 }), 'go Maintenance'],
+  [
+    'an unreachable BMC delays no maintenance',
+    'Available',
+    { ...maintained(), bmc: { isReachable: false, exists: true, reason: 'BMCNotReady', message: '' } },
+    'go Maintenance',
+  ],
+  ['a parked server stays parked for a maintenance', 'Parked', { ...maintained(), parked: true }, 'wait Parked'],
   [
     'a maintenance takes a server from its discovery',
     'Discovery',
-    { ...maintained(), probeBoot: readyBoot },
+    { ...maintained({ partsReadMsAgo: 0 }), probeBoot: readyBoot },
     'go Maintenance',
   ],
   ['a maintenance takes a released server', 'Released', { ...maintained(), claim: lostClaim }, 'go Maintenance'],
@@ -50,8 +71,44 @@ const lines: Line[] = [
   [
     'a maintenance boots its own image',
     'Maintenance',
-    maintained({ wantsPower: 'On', boot: readyBoot }),
+    maintained({ wantsPower: 'On', boot: readyBoot, startedBootUid: readyBoot.uid }),
     'act networkBoot',
+  ],
+  [
+    'the boot of a maintenance is recorded before the machine is started',
+    'Maintenance',
+    maintained({ wantsPower: 'On', boot: readyBoot }),
+    'wait MaintenanceBoots',
+  ],
+  [
+    'a machine that runs something else is powered off for the image of a maintenance',
+    'Maintenance',
+    { ...maintained({ wantsPower: 'On', boot: readyBoot }), power: 'On' },
+    'act powerOff',
+  ],
+  [
+    'the image of a maintenance is not interrupted',
+    'Maintenance',
+    { ...maintained({ wantsPower: 'On', boot: readyBoot, startedBootUid: readyBoot.uid }), power: 'On' },
+    'wait MaintenanceServed',
+  ],
+  [
+    'a machine that does not follow stays in Maintenance',
+    'Maintenance',
+    {
+      ...maintained({ wantsPower: 'Off' }),
+      power: 'On',
+      transition: { ...poweringOff(minutes(3)), attempts: 5 } as ServerFacts['transition'],
+      nextPollInMs: 1,
+      failure: { reason: 'PowerStuck', message: 'it does not follow' },
+    },
+    'wait PowerStuck',
+  ],
+  [
+    'the power state is published before it changes',
+    'Maintenance',
+    { ...maintained({ wantsPower: 'Off', powerRecorded: false }), power: 'On' },
+    'act recordMaintenancePower',
   ],
   [
     'a maintenance waits for its boot configuration',
@@ -80,10 +137,50 @@ const lines: Line[] = [
   ['a pending maintenance is awaited', 'Maintenance', maintained({ state: 'pending' }), 'wait MaintenancePending'],
   ['the hardware is read after a maintenance', 'Maintenance', { hardwareSeenMsAgo: minutes(5) }, 'act readInventory'],
   [
-    'a server without a claim is discovered again after a maintenance',
+    'a server whose discovery was interrupted is discovered after a maintenance',
     'Maintenance',
-    { hardwareSeenMsAgo: 0 },
+    { hardwareSeenMsAgo: 0, stateBeforeMaintenance: 'Discovery' },
     'go Initial',
+  ],
+  ['an unchanged server without a claim is Available after a maintenance', 'Maintenance', leaving(), 'go Available'],
+  [
+    'an unchanged server without a claim is powered off after a maintenance',
+    'Maintenance',
+    { ...leaving(), power: 'On' },
+    'act powerOff',
+  ],
+  [
+    'an unchanged server that needs a cleanup is cleaned up after a maintenance',
+    'Maintenance',
+    {
+      ...leaving(),
+      cleanup: { ...calmServer.cleanup, needed: true, policy: { ...calmServer.cleanup.policy, disks: 'Clear' } },
+    },
+    'go Cleanup',
+  ],
+  [
+    'a changed server without a claim is discovered after a maintenance',
+    'Maintenance',
+    leaving({ kind: 'changed', difference: 'DIMM DIMM1' }),
+    'go Initial',
+  ],
+  [
+    'a server whose parts could not be read is discovered after a maintenance',
+    'Maintenance',
+    leaving({ kind: 'unknown' }),
+    'go Initial',
+  ],
+  ['a server that lost a part is kept out after a maintenance', 'Maintenance', leaving(lossOfDrive), 'go Error'],
+  [
+    'the image of a maintenance does not go on under the claim',
+    'Maintenance',
+    {
+      claim: served,
+      power: 'On',
+      hardwareSeenMsAgo: 0,
+      maintenance: { ...calmServer.maintenance, startedBootUid: 'boot-9' },
+    },
+    'act powerOff',
   ],
   [
     'a claimed server is Reserved after a maintenance',
@@ -102,3 +199,11 @@ const lines: Line[] = [
 for (const [title, phase, facts, decided] of lines) {
   test(`${phase}: ${title}`, () => assert.equal(decide(phase, { ...calmServer, ...facts }), decided));
 }
+
+test('the maintenance of an update begins without an event', () => {
+  const eventOf = (isOfUpdate: boolean) => {
+    const decision = maintenanceStep('Available', { ...calmServer, ...maintained({ partsReadMsAgo: 0, isOfUpdate }) });
+    return decision?.kind === 'go' ? decision.event : assert.fail();
+  };
+  assert.deepEqual([eventOf(true), eventOf(false)], ['none', undefined]);
+});

@@ -1,7 +1,7 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { operationAnnotation, operationUnderWayAnnotation, parkedAnnotation } from '@metal/api/wire/contract.ts';
 import { RedfishError, wasNotApplied } from '@metal/redfish/errors.ts';
-import { resetSystem, type ResetType } from '@metal/redfish/resources/power.ts';
+import { type ResetType, resetSystem } from '@metal/redfish/resources/power.ts';
 import { observe } from '../bmc/actions.ts';
 import { serverOperations } from './facts.ts';
 import { memoryOf, onlyTo, patchGuarded, type ServerReconcile, systemUriOf, withBmc } from '../machine.ts';
@@ -28,6 +28,12 @@ export async function dropParkedOperation(reconcile: ServerReconcile): Promise<v
   await patchGuarded(reconcile, consumed);
   const note = `Operation "${operationValue(reconcile)}" dropped because server is parked`;
   if (!isPark) reconcile.recordEvent({ type: 'Warning', reason: 'ParkedOperationDropped', action: clearing, note });
+}
+
+export async function dropDecommissionedOperation(reconcile: ServerReconcile): Promise<void> {
+  await patchGuarded(reconcile, consumed);
+  const note = `Operation "${operationValue(reconcile)}" dropped because server is decommissioned; recommission it first`;
+  reconcile.recordEvent({ type: 'Warning', reason: 'DecommissionedOperationDropped', action: clearing, note });
 }
 
 export async function rejectRediscovery(reconcile: ServerReconcile): Promise<void> {

@@ -20,6 +20,11 @@ for (const value of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
     assert.deepEqual(operationOf(value), { kind: 'unsupported', value });
   });
 
+for (const value of ['decommission', 'force-decommission'])
+  test(`the operation ${value} has the server leave the fleet`, () => {
+    assert.deepEqual(operationOf(value), { kind: 'decommission', value });
+  });
+
 test('the operation of a reset has the reset type of Redfish', () => {
   const value = 'power-cycle-server';
   assert.deepEqual(operationOf(value), { kind: 'reset', value, type: 'PowerCycle' });

@@ -6,6 +6,7 @@ import {
   operationUnderWayAnnotation,
   parkedAnnotation,
 } from '@metal/api/wire/contract.ts';
+import { type DecommissionOperation, decommissionOperations } from '@metal/api/wire/decommission.ts';
 import type { ResetType } from '@metal/redfish/resources/power.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 
@@ -23,6 +24,8 @@ export type OperationFacts =
   | { readonly kind: 'unpark'; readonly value: string }
   | { readonly kind: 'retry'; readonly value: string }
   | { readonly kind: 'rediscover'; readonly value: string }
+  | { readonly kind: 'decommission'; readonly value: DecommissionOperation }
+  | { readonly kind: 'recommission'; readonly value: string }
   | { readonly kind: 'unsupported'; readonly value: string }
   | { readonly kind: 'reset'; readonly value: string; readonly type: ResetType }
   /** The process that started the reset has ended; the outcome is unknown. */
@@ -47,7 +50,12 @@ const requests = ['park', 'unpark', 'retry', 'rediscover'] as const;
 const isRequest = (value: string): value is (typeof requests)[number] => requests.some((known) => known === value);
 
 /** What a Server does on request. */
-export const serverOperations: readonly string[] = [...requests, ...resetTypes.keys()];
+export const serverOperations: readonly string[] = [
+  ...requests,
+  ...resetTypes.keys(),
+  ...decommissionOperations,
+  operations.recommission,
+];
 
 function operationFacts({ metadata }: Server, memory: ObservedSystem): OperationFacts {
   const annotations = metadata.annotations ?? {};
@@ -56,6 +64,9 @@ function operationFacts({ metadata }: Server, memory: ObservedSystem): Operation
   const value = annotations[operationAnnotation] ?? '';
   const type = resetTypes.get(value);
   if (type !== undefined) return { kind: 'reset', value, type };
+  const decommission = decommissionOperations.find((known) => known === value);
+  if (decommission !== undefined) return { kind: 'decommission', value: decommission };
+  if (value === operations.recommission) return { kind: 'recommission', value };
   if (isRequest(value)) return { kind: value, value };
   return isHandledElsewhere(value) ? { kind: 'none' } : { kind: 'unsupported', value };
 }

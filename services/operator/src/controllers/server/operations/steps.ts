@@ -10,6 +10,7 @@ export function operationStep(name: ServerPhase, server: ServerFacts): Step<Glob
   const { operation, parked } = server;
   if (operation.kind === 'unpark')
     return parked ? act('unpark', 'Unparking') : act('consumeOperation', 'OperationConsumed', 'it is not parked');
+  if (server.decommission.isDone) return decommissionedStep(server);
   if (operation.kind === 'interrupted') return act('dropInterruptedOperation', 'OperationUncertain');
   if (parked) {
     if (operation.kind !== 'none') return act('dropParkedOperation', 'ParkedOperationDropped');
@@ -29,9 +30,29 @@ export function operationStep(name: ServerPhase, server: ServerFacts): Step<Glob
       return name === 'Error' ? undefined : act('consumeOperation', 'RetryRequested');
     case 'rediscover':
       return rediscover(name);
+    case 'decommission':
+      return act('acceptDecommission', 'DecommissionRequested', operation.value);
+    case 'recommission':
+      return recommission(name, server);
     default:
       return operation satisfies never;
   }
+}
+
+/** Nothing is done for a decommissioned server, except to bring it back. */
+function decommissionedStep({ operation }: ServerFacts): Step | undefined {
+  if (operation.kind === 'none') return undefined;
+  return operation.kind === 'recommission'
+    ? act('recommission', 'Recommissioned')
+    : act('dropDecommissionedOperation', 'DecommissionedOperationDropped');
+}
+
+/** A reset of the BMC cannot be taken back: the decommission ends, and then the server comes back. */
+function recommission(name: ServerPhase, { decommission }: ServerFacts): Step | undefined {
+  if (decommission.request === undefined)
+    return act('consumeOperation', 'OperationConsumed', 'it is not being decommissioned');
+  if (name === 'Decommissioning' && decommission.bmcReset !== 'none') return undefined;
+  return act('recommission', 'Recommissioned');
 }
 
 /** The machine is shut down before the server is marked as parked. */
@@ -54,13 +75,13 @@ function rediscover(name: ServerPhase): Step | undefined {
 }
 
 /** Phase Parked. */
-export function stayParked(server: ServerFacts): Step<'Available' | 'Cleanup' | 'Reserved'> {
+export function stayParked(server: ServerFacts): Step<'Available' | 'Decommissioning' | 'Cleanup' | 'Reserved'> {
   if (server.parked)
     return pollOrWait(server, 'Parked', 'parked; annotate metal.ironcore.dev/operation=unpark to give it back');
   return blocker(server) ?? readHardwareAgain(server) ?? resume(server);
 }
 
-function resume(server: ServerFacts): Step<'Available' | 'Cleanup' | 'Reserved'> {
+function resume(server: ServerFacts): Step<'Available' | 'Decommissioning' | 'Cleanup' | 'Reserved'> {
   const to = <const Next extends 'Available' | 'Reserved'>(next: Next) =>
     go(next, 'Resumed', undefined, { action: 'Resume', note: `Resumed Server from Parked state to ${next}` });
   return server.claim.binding === 'unbound' ? makeAvailable(server, to('Available')) : to('Reserved');

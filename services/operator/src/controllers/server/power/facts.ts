@@ -27,8 +27,11 @@ export interface PowerFacts {
   readonly enforcePowerOff: boolean;
 }
 
-/** The pause between two polls of a changing power state; doubles up to the polling interval. */
-const firstPollAfterMs = 500;
+/**
+ * The pauses between two polls of a changing power state, up to the polling interval. Machines take half a second and more; one
+ * that is off is noticed after at most half as long again.
+ */
+const pollAfterMs = { first: 700, growth: 1.5 };
 
 export function powerFacts(
   server: Server,
@@ -40,7 +43,7 @@ export function powerFacts(
   const pauseMs =
     transition === undefined
       ? jitter(config.serverResyncMs, server.metadata.name)
-      : Math.min(firstPollAfterMs * 2 ** transition.polls, config.powerPollingIntervalMs);
+      : Math.min(pollAfterMs.first * pollAfterMs.growth ** transition.polls, config.powerPollingIntervalMs);
   const observedAt = Math.max(state?.at ?? 0, transition?.lastRequestAt ?? 0);
   return {
     power: state?.value.powerState ?? 'Unknown',

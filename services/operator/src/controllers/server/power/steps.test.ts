@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
-import { boundClaim as held, calmServer as calm, decide, poweringOff, poweringOn, readyBoot } from '../table.rows.ts';
+import { calmServer as calm, decide, boundClaim as held, poweringOff, poweringOn, readyBoot } from '../table.rows.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { ServerFacts, ServerPhase } from '../types.ts';
 const deletingClaim = { binding: 'deleting', uid: 'claim-1', name: 'team/one' } as const;
 const uncachedClaim = { binding: 'notInCache', uid: 'claim-1', name: 'team/one', restored: false } as const;
 const unbooted = { ...held, boot: { ...readyBoot, referenced: false } };
-const evicted = { taint: 'sick', since: '2026-01-01T00:00:00Z', dueInMs: 0, verified: true };
+const evicted = { cause: 'taint sick is not tolerated', since: '2026-01-01T00:00:00Z', dueInMs: 0, verified: true };
 const reprovisionedClaim = { ...held, reprovision: true };
 const parking = { kind: 'park', value: 'park' } as const;
 

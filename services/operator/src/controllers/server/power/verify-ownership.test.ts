@@ -68,7 +68,7 @@ for (const action of ['powerOff', 'forceOff'] as const)
     const reconcile = {
       object: serverWith(),
       facts: { ...calmServer, connection: {} },
-      context: { client, bmcConnections, clock: systemClock },
+      context: { client, bmcConnections, clock: systemClock, config: { bmcTls: 'verify' } },
     };
     // The members of a reconcile that a power-off uses.
     await assert.rejects(serverActions[action](reconcile as unknown as ServerReconcile), {

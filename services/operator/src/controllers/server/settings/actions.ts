@@ -2,7 +2,6 @@ import { setBootOrder as sendBootOrder } from '@metal/redfish/resources/boot-ove
 import { type LocatorLight, setLocatorLed } from '@metal/redfish/resources/led.ts';
 import type { SentSetting } from '../../../bmc-connections/observed-state.ts';
 import { isRejectedRequest, memoryOf, onlyTo, type ServerReconcile, systemUriOf, withBmc } from '../machine.ts';
-import { wantedDevices } from './facts.ts';
 
 /** Sent once per desired value: some BMCs never report the light, and some have none. */
 export async function setLight(reconcile: ServerReconcile): Promise<void> {
@@ -20,7 +19,7 @@ export async function setBootOrder(reconcile: ServerReconcile): Promise<void> {
   const { desired } = reconcile.facts.bootOrder;
   if (desired === undefined) return;
   const uri = await systemUriOf(reconcile);
-  const devices = wantedDevices(reconcile.object.spec);
+  const devices = reconcile.facts.bootOrderDevices;
   const request = () => withBmc(reconcile, (bmc) => sendBootOrder(bmc, uri, devices, onlyTo(reconcile)));
   memoryOf(reconcile).bootOrder = await send(desired, request);
 }

@@ -1,0 +1,86 @@
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import type { Controller, WatchSource } from '@metal/kube/controller/definition.ts';
+import { phaseController } from '@metal/kube/controller/phase-controller.ts';
+import { controllerOf } from '@metal/kube/kinds/kind.ts';
+import { isPaused } from '@metal/api/wire/paused.ts';
+import type { OperatorContext } from '../controllers/context.ts';
+import { updateActions } from './actions.ts';
+import { updateFacts } from './facts.ts';
+import { UpdateMemory } from './memory.ts';
+import { updateReasons } from './reasons.ts';
+import { reportUpdate, updateProgressFields } from './report.ts';
+import type { UpdatePhase } from './decisions.ts';
+import { decideDeletion } from './deletion.ts';
+import { updateTable } from './table.ts';
+import type { UpdateObject } from './types.ts';
+import type { UpdateKind } from './update-kind.ts';
+
+/** The controller of one kind of update. */
+export function updateController<T extends UpdateObject>(kind: UpdateKind<T>): Controller<OperatorContext> {
+  const isPhase = (state: string): state is UpdatePhase =>
+    ['Pending', 'InProgress', 'Failed', kind.done].includes(state);
+  return phaseController({
+    name: kind.name,
+    kind: kind.kind,
+    shardKey: kind.shardKey,
+    phaseOf: ({ status }: T): UpdatePhase => {
+      const state = status?.state ?? '';
+      return isPhase(state) ? state : 'Pending';
+    },
+    failurePhases: ['Failed'],
+    memory: () => new UpdateMemory(),
+    observe: (memory, object) => memory.observe(object),
+    facts: (object, context: OperatorContext, reconcile) => updateFacts(kind, object, context, reconcile),
+    table: updateTable(kind.done),
+    reasons: updateReasons,
+    deletion: decideDeletion,
+    finalizer: kind.finalizer,
+    actions: updateActions(kind),
+    readOnlyActions: ['compare', 'readVariables', 'readTask'],
+    report: (object, facts, outcome) => reportUpdate(kind, object, facts, outcome),
+    progressFields: updateProgressFields,
+    paused: isPaused,
+    watches: watchesOf(kind),
+    sources: (context: OperatorContext, enqueue) =>
+      context.bmcConnections.powerObserved.on((name) => {
+        const server = context.caches.servers.get(name);
+        for (const key of server === undefined ? [] : kind.keysOfServer(server, context)) enqueue(key);
+      }),
+    writes: [...kind.writes, 'servermaintenances', 'patch:bmcs'],
+  });
+}
+
+const watchesOf = <T extends UpdateObject>(kind: UpdateKind<T>): WatchSource<OperatorContext>[] => [
+  {
+    kind: ServerMaintenance,
+    mapToKeys: (maintenance: ServerMaintenance) => {
+      const owner = controllerOf(maintenance);
+      return owner?.kind === kind.kind.kind ? [owner.name] : [];
+    },
+  },
+  {
+    kind: Server,
+    mapToKeys: (server: Server, context: OperatorContext) => kind.keysOfServer(server, context),
+    predicate: concernsUpdates,
+  },
+  { kind: BMC, mapToKeys: (bmc: BMC, context: OperatorContext) => kind.keysOfBmc(bmc.metadata.name, context) },
+  ...(kind.watches ?? []),
+];
+
+/** State, maintenance and power; the rest of a Server changes often. */
+function concernsUpdates(before: Server | undefined, after: Server | undefined): boolean {
+  const seen = [before, after].map(
+    (server) =>
+      server && [
+        server.status?.state,
+        server.status?.powerState,
+        server.spec.serverMaintenanceRef?.name,
+        server.spec.bmcRef?.name,
+        server.spec.systemURI,
+        server.spec.biosSettingsRef?.name,
+      ],
+  );
+  return JSON.stringify(seen[0]) !== JSON.stringify(seen[1]);
+}

@@ -1,0 +1,226 @@
+import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
+import { updateFailureReasons } from './failure-reasons.ts';
+
+/** Every reason of an update of settings or firmware. */
+export const updateReasons = {
+  Comparing: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'The operator reads the present values from the BMC.',
+    remedy: 'Nothing.',
+  },
+  AsDesired: { weight: 'ok', actor: 'operator', meaning: 'The target is as desired.', remedy: 'Nothing.' },
+  ChangeNeeded: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'The target differs from the desired state.',
+    remedy: 'Nothing.',
+  },
+  DryRun: {
+    weight: 'ok',
+    actor: 'operator',
+    meaning: 'spec.dryRun is true: status.plan says what would change, and nothing is changed.',
+    remedy: 'Nothing.',
+  },
+  RolloutWaiting: {
+    weight: 'waiting',
+    actor: 'operator',
+    meaning: 'The set has not started this object yet.',
+    remedy:
+      'Nothing; status.rollout of the set says what it waits for. Remove annotation metal.ironcore.dev/rollout-wait to begin at once.',
+  },
+  TargetTaken: {
+    weight: 'needsPerson',
+    actor: 'person',
+    meaning: 'Another object of this kind is for the same server, BMC or component.',
+    remedy: 'Delete one of the two objects.',
+    command: 'kubectl get biossettings,biosversions,bmcsettings,bmcversions,firmwareversions',
+  },
+  TargetClaimed: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'The target gets a reference to this object.',
+    remedy: 'Nothing.',
+  },
+  ServerNotFound: {
+    weight: 'waiting',
+    actor: 'person',
+    meaning: 'The Server of the object does not exist.',
+    remedy: 'Create the Server, or delete the object.',
+    command: 'kubectl get servers',
+  },
+  BMCNotReady: {
+    weight: 'waiting',
+    actor: 'operator',
+    meaning: 'The BMC does not answer, or its address or credentials are missing.',
+    remedy: 'See the condition Ready of the BMC.',
+    command: 'kubectl get bmcs',
+    pointsTo: 'BMC',
+  },
+  NoServer: {
+    weight: 'waiting',
+    actor: 'operator',
+    meaning: 'The operator knows no Server of this BMC, so no maintenance can protect its machines.',
+    remedy: 'Wait for the discovery of the BMC, or correct the reference.',
+    command: 'kubectl get servers',
+  },
+  VersionUpgradePending: {
+    weight: 'waiting',
+    actor: 'person',
+    meaning: 'The settings are for another firmware version than the installed one.',
+    remedy: 'Install the version, or correct spec.version.',
+    command: 'kubectl get biosversions,bmcversions',
+  },
+  PendingSettingsFound: {
+    weight: 'waiting',
+    actor: 'person',
+    meaning: 'Changes of somebody else wait for a restart of the machine. They are not overwritten.',
+    remedy: 'Restart the machine, withdraw the changes at the BMC, or set spec.pendingSettings to Clear.',
+    command: 'kubectl get servers',
+  },
+  ImageChecking: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'The operator fetches the image to check it before the maintenance begins.',
+    remedy: 'Nothing. If it stays, the server of the image is slow: see the log of that server.',
+  },
+  OtherUpdateRuns: {
+    weight: 'waiting',
+    actor: 'operator',
+    meaning: 'The BMC installs another image, or another object installs the same one first.',
+    remedy: 'Nothing; it is looked at again.',
+  },
+  VariablesMissing: {
+    weight: 'waiting',
+    actor: 'person',
+    meaning: 'A variable refers to an object or key that does not exist.',
+    remedy: 'Create it, or correct spec.variables.',
+    command: 'kubectl get bmcsettings',
+  },
+  ServerMaintenanceWaitingOnApproval: {
+    weight: 'waiting',
+    actor: 'tenant',
+    meaning: 'The maintenance of the server has not begun.',
+    remedy: 'See the ServerMaintenance; a claimed server needs the approval of its owner.',
+    command: 'kubectl get servermaintenances -A',
+    pointsTo: 'ServerMaintenance',
+  },
+  ServerMaintenanceApproval: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'The maintenance has begun.',
+    remedy: 'Nothing.',
+  },
+  MaintenanceWanted: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'The operator creates a ServerMaintenance.',
+    remedy: 'Nothing.',
+  },
+  MaintenanceLimitTooLow: {
+    weight: 'needsPerson',
+    actor: 'person',
+    meaning:
+      'The BMC has more servers than --max-servers-in-maintenance allows, and an update needs all of them in maintenance.',
+    remedy: 'Raise --max-servers-in-maintenance of the operator to the number of servers in the message.',
+    command: 'kubectl get servers',
+  },
+  BMCReserved: {
+    weight: 'waiting',
+    actor: 'operator',
+    meaning: 'Another update of the same BMC comes first.',
+    remedy: 'Nothing.',
+  },
+  ResettingBMC: { weight: 'working', actor: 'operator', meaning: 'The BMC restarts.', remedy: 'Nothing.' },
+  RestartingHost: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'The machine is turned off and on to apply the change.',
+    remedy: 'Nothing.',
+  },
+  SendingChange: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'The change is sent to the BMC.',
+    remedy: 'Nothing.',
+  },
+  SearchingChange: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'The response of the BMC was lost. Tasks and versions are read before anything is sent again.',
+    remedy: 'Nothing.',
+  },
+  Installing: { weight: 'working', actor: 'operator', meaning: 'The BMC installs the image.', remedy: 'Nothing.' },
+  Verifying: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'The BMC does not report the change yet.',
+    remedy: 'Nothing.',
+  },
+  NextStep: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'A step is applied; the next one follows.',
+    remedy: 'Nothing.',
+  },
+  ChangeVerified: {
+    weight: 'ok',
+    actor: 'operator',
+    meaning: 'The BMC reports the desired state.',
+    remedy: 'Nothing.',
+  },
+  Drifted: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'Somebody else changed the target after it was as desired. The operator changes it back.',
+    remedy: 'Find out who changes it, or correct the desired state.',
+  },
+  SpecChanged: { weight: 'working', actor: 'operator', meaning: 'The desired state changed.', remedy: 'Nothing.' },
+  RetryRequested: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'A person or a set requested another attempt.',
+    remedy: 'Nothing.',
+  },
+  AutomaticRetry: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'The next attempt of spec.retryPolicy begins.',
+    remedy: 'Nothing.',
+  },
+  Deleted: { weight: 'working', actor: 'operator', meaning: 'The object is being deleted.', remedy: 'Nothing.' },
+  ...updateFailureReasons,
+  // Reasons of single conditions.
+  RetryOfFailedResourceIssued: {
+    weight: 'working',
+    actor: 'operator',
+    meaning: 'The present attempt was requested by the annotation in the message.',
+    remedy: 'Nothing.',
+  },
+  ImageNotChecked: {
+    weight: 'ok',
+    actor: 'person',
+    meaning: 'The operator could not check the image before the maintenance; the BMC fetches it unchecked.',
+    remedy: 'Serve the image where the operator can fetch it, or set spec.image.delivery to Proxy or Push.',
+  },
+  RebootPowerOff: {
+    weight: 'ok',
+    actor: 'operator',
+    meaning: 'The machine was turned off after the installation.',
+    remedy: 'Nothing.',
+  },
+  RebootPowerOn: {
+    weight: 'ok',
+    actor: 'operator',
+    meaning: 'The machine was turned on with the new BIOS.',
+    remedy: 'Nothing.',
+  },
+  VersionUpgradeReboot: {
+    weight: 'ok',
+    actor: 'operator',
+    meaning: 'The BMC runs the new firmware, or was restarted for it.',
+    remedy: 'Nothing.',
+  },
+} as const satisfies ReasonCatalogue;
+
+export type UpdateReason = keyof typeof updateReasons;

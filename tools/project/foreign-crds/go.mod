@@ -1,0 +1,9 @@
+// CRDs of others that the tests of the chart install, in the versions of their modules.
+module foreigncrds
+
+go 1.26.0
+
+require (
+	github.com/cert-manager/cert-manager v1.21.2
+	github.com/prometheus-operator/prometheus-operator v0.85.0
+)

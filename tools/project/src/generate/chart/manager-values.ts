@@ -1,0 +1,118 @@
+import {
+  type ChartValue,
+  count,
+  flag,
+  listOf,
+  object,
+  oneOf,
+  placementValues,
+  port,
+  text,
+  texts,
+  value,
+} from './value.ts';
+
+const restrictedPod = { runAsNonRoot: true, fsGroup: 65_532, seccompProfile: { type: 'RuntimeDefault' } };
+const restrictedContainer = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+};
+const resources = { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '512Mi' } };
+
+export const managerValues: readonly ChartValue[] = [
+  value('nameOverride', '', text, 'Instead of `metal-operator` in names and in the label `app.kubernetes.io/name`.'),
+  value(
+    'fullnameOverride',
+    '',
+    text,
+    'Prefix of all names; empty: the release, with the name of the chart if it is not part of it.',
+  ),
+  value(
+    'mode',
+    'leader',
+    oneOf('leader', 'shards', 'single'),
+    'leader: one replica runs the controllers, all serve machines. shards: the replicas divide the BMCs. single: one replica without leases.',
+  ),
+  value(
+    'managerNamespace',
+    '',
+    text,
+    'Namespace of boot configurations of discovery, their Secrets and the leases; empty: that of the release. `default` for releases that were v0.7.0 without `--manager-namespace`.',
+  ),
+  value('manager.enabled', true, flag, 'Deploy the operator.'),
+  value('manager.replicas', 2, count, 'Replicas of the operator.'),
+  value(
+    'manager.image.repository',
+    'registry.example/metal-operator',
+    text,
+    'Where you pushed the image: set your own.',
+  ),
+  value('manager.image.tag', '', text, 'Tag of the image; empty: the version of the chart.'),
+  value(
+    'manager.image.digest',
+    '',
+    { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
+    'Digest of the image, instead of the tag.',
+  ),
+  value(
+    'manager.image.pullPolicy',
+    'IfNotPresent',
+    oneOf('Always', 'IfNotPresent', 'Never'),
+    'When the image is pulled.',
+  ),
+  value(
+    'manager.args',
+    [],
+    listOf(text),
+    'Further options of the operator. They come last. An option that a value sets, too, is an error, unless the value has its default.',
+  ),
+  value('manager.env', [], listOf(object), 'Environment variables of the operator, as in a pod.'),
+  value(
+    'manager.envOverrides',
+    {},
+    texts,
+    'Environment variables by name, for the command line; they replace those of `manager.env`.',
+  ),
+  value('manager.healthPort', 8081, port, 'Port of /healthz and /readyz.'),
+  value('manager.log.format', 'json', oneOf('json', 'console'), 'Format of the log.'),
+  value('manager.log.level', 'info', text, 'debug, info, error, or a number.'),
+  value('manager.resources', resources, object, 'A process with 1,000 servers needs 250 MiB.'),
+  value('manager.podSecurityContext', restrictedPod, object, 'Security context of the pods.'),
+  value('manager.securityContext', restrictedContainer, object, 'Security context of the container.'),
+  value('manager.affinity', {}, object, 'Affinity of the pods; empty: the replicas prefer different nodes.'),
+  ...placementValues('manager'),
+  value('manager.topologySpreadConstraints', [], listOf(object), 'How the replicas spread over zones.'),
+  value('manager.priorityClassName', '', text, 'Priority class of the pods.'),
+  value(
+    'manager.strategy',
+    {},
+    object,
+    'Strategy of the Deployment; empty: that of Kubernetes, with `mode: single` Recreate.',
+  ),
+  value(
+    'manager.terminationGracePeriodSeconds',
+    30,
+    count,
+    'A replica finishes its requests and logs out of BMCs in this time.',
+  ),
+  value('manager.imagePullSecrets', [], listOf(object), 'Secrets with logins for the registry of the image.'),
+  value('manager.labels', {}, texts, 'Labels of the Deployment.'),
+  value('manager.annotations', {}, texts, 'Annotations of the Deployment.'),
+  value('manager.pod.labels', {}, texts, 'Labels of the pods.'),
+  value('manager.pod.annotations', {}, texts, 'Annotations of the pods.'),
+  value(
+    'manager.extraVolumes',
+    [],
+    listOf(object),
+    'Further volumes of the pods, for example kernels that `boot.images` names.',
+  ),
+  value(
+    'manager.extraVolumeMounts',
+    [],
+    listOf(object),
+    'Where they are mounted; not below /etc/metal-operator, which is read-only.',
+  ),
+  value('podDisruptionBudget.enabled', true, flag, 'With two replicas or more.'),
+  value('podDisruptionBudget.maxUnavailable', 1, count, 'Replicas that may be evicted at the same time.'),
+];

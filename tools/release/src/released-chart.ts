@@ -1,0 +1,33 @@
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { tool } from '@metal/discovery-image/tool.ts';
+import { parseDocument } from 'yaml';
+
+export interface ChartOptions {
+  readonly repository: string;
+  readonly version: string;
+  /** Of the images, by their values in the chart. */
+  readonly digests: Readonly<Record<'manager' | 'dhcp', string>>;
+}
+
+/** A copy of the chart with the version and the images of the release. */
+export async function copyChart(to: string, { repository, version, digests }: ChartOptions): Promise<void> {
+  await cp(join(repository, 'deploy/chart'), to, { recursive: true });
+  await setIn(join(to, 'Chart.yaml'), { version, appVersion: version });
+  await setIn(join(to, 'values.yaml'), {
+    'manager.image.digest': digests.manager,
+    'dhcp.image.digest': digests.dhcp,
+  });
+}
+
+/** Comments stay: values.yaml is what users read. */
+async function setIn(file: string, values: Readonly<Record<string, string>>): Promise<void> {
+  const document = parseDocument(await readFile(file, 'utf8'));
+  for (const [path, value] of Object.entries(values)) document.setIn(path.split('.'), value);
+  await writeFile(file, document.toString({ lineWidth: 0 }));
+}
+
+/** Writes `NAME-VERSION.tgz`. `tool` sets the time that Helm gives to the files, so that equal charts have equal bytes. */
+export async function packageChart(helm: string, chart: string, out: string): Promise<void> {
+  await tool(helm, ['package', chart, '--destination', out]);
+}
