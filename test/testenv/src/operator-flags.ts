@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@metal/controlplane/free-port.ts';
@@ -28,6 +28,7 @@ export async function operatorFlags(
   await writeFile(path('prefixes.yaml'), options.macPrefixes?.(fleet) ?? fleet.macPrefixFile());
   if (options.bmcCa === true) await writeFile(path('ca.pem'), fleet.caPem ?? '');
   await writeFile(path('vmlinuz'), 'kernel of the test environment\n'.repeat(64));
+  await mkdir(path('boot-cache'));
   await writeFile(path('initrd'), 'initrd of the test environment\n'.repeat(64));
   const image = { kernel: path('vmlinuz'), initrd: path('initrd') };
   await writeFile(
@@ -41,6 +42,8 @@ export async function operatorFlags(
     '--probe-image=probe',
     '--probe-os-image=probe-os',
     ...(await portFlags(options.operator ?? 'inside')),
+    // A process that is killed removes no temporary directory of its own.
+    `--boot-cache-dir=${path('boot-cache')}`,
     '--protocol=http',
     '--metrics-bind-address=0',
     '--health-probe-bind-address=0',
