@@ -89,4 +89,5 @@ export const scenarioNames = [
   'failover',
   'shards',
   'rollout',
+  'hosts',
 ] as const;

@@ -8,6 +8,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { startControlPlane } from '@metal/controlplane/control-plane.ts';
+import { type ImageServer, startImageServer } from '@metal/testenv/image-server.ts';
 import { Lease } from '@metal/kube/kinds/builtin.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
@@ -46,6 +47,8 @@ export interface StageOptions {
   readonly progress: Progress;
   /** Vendors of the servers, separated by commas. Default: those of the simulator in rotation. */
   readonly vendors?: string | undefined;
+  /** Called with the empty cluster before the operator starts. */
+  readonly prepare?: ((client: KubeClient) => Promise<void>) | undefined;
 }
 
 interface Caches {
@@ -65,6 +68,7 @@ interface Parts {
   readonly audit: AuditLog;
   readonly hostContention: HostContention;
   readonly caches: Caches;
+  readonly images: ImageServer;
   readonly directory: string;
 }
 
@@ -101,6 +105,7 @@ export class Stage implements AsyncDisposable {
     const client = stack.use(createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'bench' }));
     await installKinds(client, kinds);
     await installAdmissionRules(client, admissionRules);
+    await options.prepare?.(client);
     // Started after the kinds: the garbage collector discovers new kinds only twice a minute.
     await plane.startControllerManager();
     const { isOurs } = options.operator.flagSet;
@@ -110,9 +115,11 @@ export class Stage implements AsyncDisposable {
     const caches = await openCaches(client, isOurs ? [] : [bootStubFor(client)], stack);
     await writeImages(directory);
     await writeFile(join(directory, 'ignition-template.yaml'), 'variant: fcos\nversion: 1.3.0\n');
+    const images = stack.use(await startImageServer());
     const audit = AuditLog.logIn(directory);
     const [nodes, hostContention] = await Promise.all([fleet.nodes(), HostContention.find()]);
-    const parts = { options, credentials, plane, client, fleet, nodes, audit, hostContention, caches, directory };
+    const shared = { options, credentials, plane, client, fleet, nodes, audit };
+    const parts = { ...shared, hostContention, caches, images, directory };
     const stage = new Stage(parts, stack.move());
     try {
       await stage.startOperator(await stage.newReplicaConfig(firstPorts));
@@ -138,6 +145,11 @@ export class Stage implements AsyncDisposable {
 
   get caches(): Caches {
     return this.#parts.caches;
+  }
+
+  /** Serves the images that scenarios install. */
+  get images(): ImageServer {
+    return this.#parts.images;
   }
 
   get operatorChoice(): OperatorChoice {
@@ -166,11 +178,12 @@ export class Stage implements AsyncDisposable {
 
   /** Resolves when it is ready; a standby waits for the lease then. */
   async startOperator(replicaConfig: ReplicaConfig, as: Role = 'worker'): Promise<MeasuredOperator> {
-    const { options, fleet, directory, audit } = this.#parts;
+    const { options, fleet, directory, audit, images } = this.#parts;
     const paths = {
       macPrefixes: fleet.macPrefixesPath,
       bootImages: join(directory, 'images.json'),
       ignitionTemplate: join(directory, 'ignition-template.yaml'),
+      imageOrigin: images.url,
       servers: String(options.servers),
     };
     const moreFlags = options.operatorFlags ?? [];

@@ -12,6 +12,7 @@ const values = {
   bootPort: '20004',
   bootImages: '/tmp/bench/images.json',
   ignitionTemplate: '/tmp/bench/ignition.yaml',
+  imageOrigin: 'http://127.0.0.1:20006',
   servers: '200',
 };
 

@@ -9,6 +9,7 @@ export const placeholders = {
   bootPort: 'where machines boot from, if it has a boot service: GET /ipxe/<system UUID>',
   bootImages: 'file with kernel and initrd of bench/probe and bench/os, as --boot-images has it',
   ignitionTemplate: 'file with a template of an ignition that does nothing',
+  imageOrigin: 'origin of the server with the images that scenarios install',
   servers: 'number of servers',
 } as const;
 export type Placeholder = keyof typeof placeholders;

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { BIOSSettingsSet } from '@metal/api/v1alpha1/bios-settings-set.ts';
 import { BIOSVersionSet } from '@metal/api/v1alpha1/bios-version-set.ts';
 import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
@@ -26,7 +25,7 @@ export const rollout: Scenario = {
   ownStage: { vendors: 'generic', startState: 'available' },
   run: async (stage) => {
     await using stack = new AsyncDisposableStack();
-    const uri = await serveImage(stack);
+    const uri = stage.images.serve('bios.bin', firmwareImage({ component: 'BIOS', version }));
     const updates = await watchUpdates(stage, stack);
     const away = new MostInMaintenance();
     stack.use(stage.onServer((server) => away.see(server.metadata.name, server.status?.state === 'Maintenance')));
@@ -109,16 +108,4 @@ class MostInMaintenance {
     else this.#now.delete(name);
     this.most = Math.max(this.most, this.#now.size);
   }
-}
-
-async function serveImage(stack: AsyncDisposableStack): Promise<string> {
-  const image = firmwareImage({ component: 'BIOS', version });
-  const server = createServer((_request, response) => void response.end(image));
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
-  stack.defer(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/bios.bin`;
 }

@@ -1,5 +1,5 @@
 import type { Measurement, ScenarioName } from '../measurement.ts';
-import type { Stage } from '../stage.ts';
+import type { Stage, StageOptions } from '../stage.ts';
 
 /** State of all servers of a stage: unknown, available, or booted for a claim. */
 export type FleetState = 'unplugged' | 'available' | 'claimed';
@@ -28,6 +28,7 @@ export interface Scenario {
     /** Additional flags. */
     readonly moreServers?: number;
     readonly operatorFlags?: readonly string[];
+    readonly prepare?: NonNullable<StageOptions['prepare']>;
     /** Vendors of the servers, separated by commas. Default: those of the simulator in rotation. */
     readonly vendors?: string;
     /** The fleet is brought into this state first; its costs are not counted. */

@@ -1,6 +1,7 @@
 import { bringUp, oneServer } from './bring-up.ts';
 import { claimStorm } from './claim-storm.ts';
 import { failover } from './failover.ts';
+import { hosts } from './hosts.ts';
 import { releaseStorm } from './release-storm.ts';
 import { rollout } from './rollout.ts';
 import { restart } from './restart.ts';
@@ -21,4 +22,5 @@ export const scenarios: readonly Scenario[] = [
   failover,
   shards,
   rollout,
+  hosts,
 ];

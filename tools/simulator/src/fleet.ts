@@ -3,6 +3,7 @@ import { SimulatedBmc } from './bmc.ts';
 import { createFleetAuthority, type FleetAuthority } from './certificates.ts';
 import { type Clock, wallClock } from './clock.ts';
 import { FleetError, listenError } from './errors.ts';
+import { fleetCredentials } from './fleet-credentials.ts';
 import { digestOf, macAddress, makeHardware, uuidFrom } from './hardware.ts';
 import { macPrefixYaml } from './mac-prefixes.ts';
 import type { Machine } from './machine.ts';
@@ -71,7 +72,7 @@ const defaults: FleetOptions = {
   probeRegistryUrl: undefined,
   seed: 'fleet',
   clock: wallClock,
-  credentials: { username: 'admin', password: 'fleet-password' },
+  credentials: fleetCredentials,
   port: 0,
   network: '127.20',
   shells: false,
