@@ -1,6 +1,7 @@
 import { watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { type MachineCaches, watchMachineKinds } from '@metal/dhcp/machines.ts';
 import { type MetadataCaches, watchMetadataKinds } from '@metal/metadata/metadata.ts';
+import { type Metal3Caches, watchMetal3Kinds } from '@metal/metal3/caches.ts';
 import { type OperatorCaches, watchOperatorKinds } from '@metal/operator/caches.ts';
 import type { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { KindProblem } from '@metal/kube/client/installed-kinds.ts';
@@ -83,6 +84,8 @@ export interface Caches {
   readonly machines: MachineCaches | undefined;
   /** Undefined in a process with the metadata service only, whose role covers no other watch. */
   readonly operator: OperatorCaches | undefined;
+  /** Undefined without the component: most clusters have no kinds of Metal3. */
+  readonly metal3: Metal3Caches | undefined;
 }
 
 /** Declares the watches of all components. */
@@ -91,7 +94,8 @@ export function watchKinds(cacheSet: CacheSet, { components }: MetalOperatorConf
   const operator = components.size === 1 && components.has('metadata') ? undefined : watchOperatorKinds(cacheSet);
   if (components.has('boot')) watchIpxeBootConfigs(cacheSet);
   const machines = components.has('dhcp') ? watchMachineKinds(cacheSet) : undefined;
-  return { metadata, machines, operator };
+  const metal3 = components.has('metal3') ? watchMetal3Kinds(cacheSet) : undefined;
+  return { metadata, machines, operator, metal3 };
 }
 
 /** A list shows at once that a kind is missing. */

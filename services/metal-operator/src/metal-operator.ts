@@ -1,5 +1,7 @@
 import { kinds } from '@metal/api/kinds.ts';
 import { bootTokenKeyFrom } from '@metal/api/wire/boot-token-key.ts';
+import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
+import { ControllerMetrics } from '@metal/kube/controller/metrics.ts';
 import { startOperator } from '@metal/operator/operator.ts';
 import { KeyNotifier } from '@metal/kube/runtime/key-notifier.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
@@ -13,6 +15,7 @@ import {
   startBootService,
   startDhcpService,
   startEventsService,
+  startMetal3Controllers,
   startMetadataService,
   startRegistryService,
 } from './services.ts';
@@ -74,7 +77,7 @@ export function prepareMetalOperator(options: MetalOperatorOptions): PreparedMet
   const cacheSet = new CacheSet({ client, clock, log, metrics });
   const caches = watchKinds(cacheSet, config);
   const { required } = cacheSet;
-  const monitored = kinds.filter(({ plural, group }) => required.includes(`${plural}.${group}`));
+  const monitored = [...kinds, ...metal3Kinds].filter(({ plural, group }) => required.includes(`${plural}.${group}`));
   const kindMonitor = new KindMonitor({ client, kinds: monitored, clock, log });
   exportKindProblems(metrics, kindMonitor);
   let running: RunningMetalOperator | undefined;
@@ -168,7 +171,12 @@ const withPool = <S extends Shared>(pool: 'boot' | 'report', shared: S): S => ({
 
 async function startOtherServices(
   shared: SharedWithCaches,
-  { cacheSet, machines, kindMonitor }: Pick<Prepared, 'cacheSet' | 'kindMonitor'> & Pick<Caches, 'machines'>,
+  {
+    cacheSet,
+    machines,
+    metal3,
+    kindMonitor,
+  }: Pick<Prepared, 'cacheSet' | 'kindMonitor'> & Pick<Caches, 'machines' | 'metal3'>,
   stack: AsyncDisposableStack,
 ): Promise<OtherServices> {
   const { config } = shared;
@@ -179,17 +187,28 @@ async function startOtherServices(
   const boot = await startIfEnabled(config, 'boot', () => startBootService(shared, { registryUrl, cacheSet }, stack));
   if (machines !== undefined)
     await startDhcpService({ ...shared, caches: machines }, boot ?? { url: config.boot.url }, stack);
-  const controllers = await startIfEnabled(config, 'controllers', async () => {
+  const bootUrl = boot?.url ?? config.boot.url;
+  if (config.components.has('controllers') || metal3 !== undefined)
     await untilKindsAllowControllers({ ...shared, kindMonitor });
-    return startControllers(shared, { registryUrl, bootUrl: boot?.url ?? config.boot.url, cacheSet }, stack);
-  });
+  const controllerMetrics = new ControllerMetrics(shared.metrics, shared.clock);
+  const controllers = await startIfEnabled(config, 'controllers', () =>
+    startControllers(shared, { registryUrl, bootUrl, cacheSet, controllerMetrics }, stack),
+  );
+  const hosts =
+    metal3 && startMetal3Controllers(shared, { caches: metal3, cacheSet, controllerMetrics, stack }).stopped;
   return {
     registryUrl: ownRegistryUrl,
     bootUrl: boot?.url,
     eventUrl: controllers?.eventUrl,
-    running: controllers?.stopped,
+    running: firstToStop([controllers?.stopped, hosts]),
     presence: controllers?.presence,
   };
+}
+
+/** The process ends with the first of its managers that has to. */
+function firstToStop(managers: readonly (Promise<void> | undefined)[]): Promise<void> | undefined {
+  const running = managers.filter((stopped) => stopped !== undefined);
+  return running.length === 0 ? undefined : Promise.all(running).then(() => undefined);
 }
 
 async function startIfEnabled<T>(
@@ -209,7 +228,11 @@ interface RunningControllers {
 /** The operator, with the event receiver in front of it and the metrics of the fleet beside it. */
 async function startControllers(
   shared: SharedWithCaches,
-  { registryUrl, bootUrl, cacheSet }: { registryUrl: string; bootUrl: string; cacheSet: CacheSet },
+  {
+    registryUrl,
+    bootUrl,
+    ...manager
+  }: { registryUrl: string; bootUrl: string; cacheSet: CacheSet; controllerMetrics: ControllerMetrics },
   stack: AsyncDisposableStack,
 ): Promise<RunningControllers> {
   const { caches, clock, metrics } = shared;
@@ -223,7 +246,7 @@ async function startControllers(
       config: { ...operator, eventUrl },
       leaderElect,
       lease,
-      cacheSet,
+      ...manager,
       registry: { url: registryUrl, auth: registry.auth, caPem: registry.caPem },
       firmwareImages: { bootUrl: bootUrl === '' ? undefined : bootUrl, isRefusedAddress },
       bmcEvents,

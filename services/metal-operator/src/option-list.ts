@@ -2,6 +2,7 @@ import { bootOptionTable } from '@metal/boot/options.ts';
 import { dhcpOptionTable } from '@metal/dhcp/options.ts';
 import { eventsOptionTable } from '@metal/events/options.ts';
 import { metadataOptionTable } from '@metal/metadata/options.ts';
+import { metal3OptionTable } from '@metal/metal3/options.ts';
 import { operatorOptionTable } from '@metal/operator/options.ts';
 import { registryOptionTable } from '@metal/registry/options.ts';
 import type { FlagOf, Option } from '@metal/api/common/options.ts';
@@ -15,7 +16,8 @@ export type Flag =
   | FlagOf<typeof bootOptionTable>
   | FlagOf<typeof metadataOptionTable>
   | FlagOf<typeof eventsOptionTable>
-  | FlagOf<typeof dhcpOptionTable>;
+  | FlagOf<typeof dhcpOptionTable>
+  | FlagOf<typeof metal3OptionTable>;
 
 /** Flags of metal-operator v0.7.0. Name, syntax and meaning are the same here, except that defaults are secure. */
 const flagsOfV070 = [
@@ -94,6 +96,7 @@ const inOrder = new Set<Option<unknown, Flag>>([
   operatorOptionTable.shards,
   ...Object.values(processOptionTable),
   ...Object.values(operatorOptionTable),
+  ...Object.values(metal3OptionTable),
   ...Object.values(inertOptionTable),
 ]);
 

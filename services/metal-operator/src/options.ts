@@ -18,9 +18,10 @@ import { type DhcpConfig, readDhcpConfig } from '@metal/dhcp/options.ts';
 import { type EventsConfig, readEventsConfig } from '@metal/events/options.ts';
 import { type MetadataConfig, readMetadataConfig } from '@metal/metadata/options.ts';
 import { type OperatorConfig, readOperatorConfig, requireProbeImages } from '@metal/operator/options.ts';
+import { type Metal3Config, readMetal3Config, requireIronic } from '@metal/metal3/options.ts';
 import { readRegistryConfig, type RegistryConfig } from '@metal/registry/options.ts';
 
-const knownComponents = ['controllers', 'registry', 'boot', 'metadata', 'dhcp'] as const;
+const knownComponents = ['controllers', 'registry', 'boot', 'metadata', 'dhcp', 'metal3'] as const;
 export type Component = (typeof knownComponents)[number];
 
 const components = optionOf('string', (found, reject): ReadonlySet<Component> => {
@@ -41,7 +42,7 @@ export const processOptionTable = {
   components: components(
     'components',
     'controllers,registry,boot',
-    'Components of this process: controllers, registry, boot, metadata, dhcp; without boot an external boot operator sets boot configurations Ready',
+    'Components of this process: controllers, registry, boot, metadata, dhcp, metal3; without boot an external boot operator sets boot configurations Ready',
   ),
   leaderElect: boolean('leader-elect', 'false', 'Enable leader election; only the leader runs controllers'),
   leaseMs: duration(
@@ -146,6 +147,7 @@ export interface MetalOperatorConfig {
   readonly metadata: MetadataConfig;
   readonly events: EventsConfig;
   readonly dhcp: DhcpConfig;
+  readonly metal3: Metal3Config;
 }
 
 export interface MetricsConfig {
@@ -171,7 +173,9 @@ export function configOf(texts: OptionTexts, environment: NodeJS.ProcessEnv): Me
   const boot = readBootConfig(texts, { environment, registryUrl: registry.url });
   const events = readEventsConfig(texts, environment);
   const operator = readOperatorConfig(texts, { eventUrl: events.url, eventAuth: events.auth });
+  const metal3 = readMetal3Config(texts, environment);
   if (has('controllers')) requireProbeImages(operator);
+  if (has('metal3')) requireIronic(metal3);
   return {
     components: values.components,
     kubeconfigPath: values.kubeconfigPath,
@@ -189,6 +193,7 @@ export function configOf(texts: OptionTexts, environment: NodeJS.ProcessEnv): Me
     metadata: readMetadataConfig(texts),
     events,
     dhcp: readDhcpConfig(texts, { isEnabled: has('dhcp'), bootUrl: boot.url }),
+    metal3,
   };
 }
 

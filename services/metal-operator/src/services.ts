@@ -9,6 +9,9 @@ import { startEvents } from '@metal/events/events.ts';
 import type { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { builtInBackEnds } from '@metal/metal3/built-in-back-ends.ts';
+import type { Metal3Caches } from '@metal/metal3/caches.ts';
+import { type Metal3Options, type RunningMetal3, startMetal3 } from '@metal/metal3/metal3.ts';
 import { type MetadataCaches, startMetadata } from '@metal/metadata/metadata.ts';
 import { startRegistry } from '@metal/registry/registry.ts';
 import type { Logger } from 'pino';
@@ -25,6 +28,8 @@ export interface MetalOperatorOptions {
   readonly identity: string;
   /** Endpoints in discovery, claims in binding and servers in cleanup at once, each; 200 by default. */
   readonly maxInFlight?: number | undefined;
+  /** Back ends of BareMetalHosts instead of the built-in ones. */
+  readonly hostBackEnds?: Metal3Options['backEnds'] | undefined;
 }
 
 /** What every service of the process gets. */
@@ -174,6 +179,31 @@ export async function startDhcpService(
     metrics,
   });
   stack.use(service);
+}
+
+/** The controllers of BareMetalHosts have a lease of their own, which the baremetal-operator of Metal3 takes too. */
+export function startMetal3Controllers(
+  shared: SharedWithCaches,
+  {
+    stack,
+    ...manager
+  }: Pick<Metal3Options, 'cacheSet' | 'controllerMetrics'> & { caches: Metal3Caches; stack: AsyncDisposableStack },
+): RunningMetal3 {
+  const { config, identity, hostBackEnds } = shared;
+  const { client, clock, random, log, metrics } = shared;
+  const namespace = config.operator.managerNamespace;
+  const running = startMetal3({
+    config: config.metal3,
+    client,
+    clock,
+    random,
+    log,
+    metrics,
+    ...manager,
+    backEnds: hostBackEnds ?? builtInBackEnds(),
+    leaderElection: config.leaderElect ? { namespace, identity, ...config.lease } : undefined,
+  });
+  return stack.use(running);
 }
 
 const dhcpLeaseName = 'metal-operator-dhcp';

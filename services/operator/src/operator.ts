@@ -3,6 +3,7 @@ import { readMacPrefixes } from '@metal/api/mac-prefixes.ts';
 import type { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Controller } from '@metal/kube/controller/definition.ts';
+import type { ControllerMetrics } from '@metal/kube/controller/metrics.ts';
 import { runManager } from '@metal/kube/controller/manager.ts';
 import { Leadership } from '@metal/kube/election/leadership.ts';
 import { leaseNameOf, memberLeases } from '@metal/kube/election/shards/member-leases.ts';
@@ -60,6 +61,8 @@ export interface OperatorOptions {
   readonly random: () => number;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
+  /** Of the process, where it has another manager. */
+  readonly controllerMetrics?: ControllerMetrics | undefined;
   /** Stops the controllers, as disposing does. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -95,6 +98,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     clock,
     log,
     registry: metrics,
+    controllerMetrics: options.controllerMetrics,
     retiredFieldManagers,
     signal: AbortSignal.any([stop.signal, ...(options.signal === undefined ? [] : [options.signal])]),
     gracePeriodMs,

@@ -6,3 +6,22 @@ export const statusAnnotation = 'baremetalhost.metal3.io/status';
 export const rebootAnnotation = 'reboot.metal3.io';
 export const inspectAnnotation = 'inspect.metal3.io';
 export const hardwareDetailsAnnotation = 'inspect.metal3.io/hardwaredetails';
+
+/** Keeps a host until its node is removed. */
+export const hostFinalizer = 'baremetalhost.metal3.io';
+/** On Secrets that a host needs until it is gone. */
+export const secretFinalizer = 'baremetalhost.metal3.io/secret';
+export const hardwareDataFinalizer = 'baremetalhost.metal3.io/hardwareData';
+/** On the PreprovisioningImage of a host. */
+export const imageFinalizer = 'baremetalhost.metal3.io/preprovisioningImage';
+
+/** On Secrets that a host has used: only these are watched. */
+export const environmentLabel = 'environment.metal3.io';
+export const environmentLabelValue = 'baremetal';
+
+/** Back end of one host, native or ironic, instead of --metal3-provisioner. Changed only while the host is detached. */
+export const provisionerAnnotation = 'metal.ironcore.dev/metal3-provisioner';
+/** The controller in the events of hosts. */
+export const hostEventController = 'metal3.io/baremetal-controller';
+/** Lease of the leader. The baremetal-operator of Metal3 has the same. */
+export const metal3LeaseName = 'baremetal-operator';

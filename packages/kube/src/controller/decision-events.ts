@@ -10,6 +10,7 @@ interface EventDefinition<Phase extends string> {
   readonly name: string;
   readonly reasons?: ReasonCatalogue | undefined;
   readonly failurePhases?: readonly Phase[] | undefined;
+  readonly afterStatusWrite?: unknown;
 }
 
 /** The events of one controller: changes of phase, waits that last, failures, and what actions record. */
@@ -33,14 +34,15 @@ export class DecisionEvents<Phase extends string> {
     return failurePhases.includes(phase) ? 'Warning' : eventTypeOf(reasons?.[reason]);
   }
 
-  record(object: KubeObject, event: Omit<EventText, 'controller'>): void {
-    this.#runtime.events.record(object, { ...event, controller: `${this.#definition.name}-controller` });
+  record(object: KubeObject, event: EventText): void {
+    const { controller = `${this.#definition.name}-controller` } = event;
+    this.#runtime.events.record(object, { ...event, controller });
     this.#waits.recorded(keyOf(object), event.reason, this.#runtime.clock.now());
   }
 
   recordChange(object: KubeObject, from: Phase, decision: Go<Phase>): void {
     const { event, reason, phase: action, message } = decision;
-    if (event === 'none') return;
+    if (event === 'none' || this.#definition.afterStatusWrite !== undefined) return;
     const note = `${from} → ${action}${message === undefined ? '' : `: ${message}`}`;
     this.record(object, { type: this.typeOf(decision), reason, action, note, ...event });
   }

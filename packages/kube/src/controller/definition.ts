@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Decision, PhaseTable, ReasonCatalogue } from './decide.ts';
+import type { Decision, PhaseTable, ReasonCatalogue, Rest, Wait } from './decide.ts';
 import type { Kind, KubeObject } from '../kinds/kind.ts';
 import type { EventText, EventRecorder } from '../client/events.ts';
 import type { StatusReport } from './status-diff.ts';
@@ -23,8 +23,14 @@ export interface Reconcile<T, Facts, Context, Memory = unknown> {
   /** Records a Warning event on the object. */
   warn(reason: string, message: string): void;
   /** Records an event on the object whose type, reason or note is a contract. */
-  recordEvent(event: Omit<EventText, 'controller'>): void;
+  recordEvent(event: EventText): void;
 }
+
+/** Argument of `begin`. */
+export type ReconcileStart<T, Context> = Pick<
+  Reconcile<T, never, Context>,
+  'object' | 'context' | 'now' | 'signal' | 'recordEvent'
+>;
 
 /** Result of a reconcile, for the report. */
 export interface Outcome<Phase extends string> {
@@ -75,13 +81,23 @@ export interface PhaseControllerDefinition<
    * another replica. A memory with a dispose method is disposed then.
    */
   readonly memory?: (object: T, context: Context) => Memory;
+  /**
+   * Runs at the start of each reconcile, for a memory that is valid in one reconcile only. A wait or a rest ends the reconcile: the
+   * status stays as it is. Otherwise the object may have been changed, and is read again.
+   */
+  readonly begin?: (start: ReconcileStart<T, Context>) => Promise<{ readonly memory: Memory } | Wait | Rest>;
   /** Reduces the current object into its memory. Called before `facts`, each time. The only place besides actions that changes memory. */
-  readonly observe?: (memory: Memory, object: T, context: Context, now: number) => void;
+  readonly observe?: (memory: Memory, object: T, context: Context, moment: { now: number; phase: Phase }) => void;
   /** Input of the decision, from caches and memory. Synchronous and pure. */
   readonly facts: (
     object: T,
     context: Context,
-    reconcile: { readonly now: number; readonly inPhaseForMs: number; readonly memory: Readonly<Memory> },
+    reconcile: {
+      readonly now: number;
+      readonly phase: NoInfer<Phase>;
+      readonly inPhaseForMs: number;
+      readonly memory: Readonly<Memory>;
+    },
   ) => Facts;
   readonly table: PhaseTable<Phase, Facts, Action>;
   /** Every reason of the table and of the report, for the reference page. */
@@ -94,6 +110,8 @@ export interface PhaseControllerDefinition<
   /** Actions that only read. They change no decision and are logged at level debug. */
   readonly readOnlyActions?: readonly NoInfer<Action>[];
   readonly report?: (object: T, facts: Facts, outcome: Outcome<Phase>) => StatusReport;
+  /** Called after each write of the status. Its events are recorded instead of those of changes of phase. */
+  readonly afterStatusWrite?: (before: T, after: T, context: Context, memory: Memory) => readonly EventText[];
   /** Condition types that this controller owns. One that a report leaves out stays as it is. */
   readonly conditionTypes?: readonly string[];
   /** Status fields that, like conditions, may be reported some seconds late while one wait follows another. */
@@ -106,6 +124,8 @@ export interface PhaseControllerDefinition<
    */
   readonly changesOwnSpec?: boolean;
   readonly paused?: (object: T) => boolean;
+  /** Filters changes of the objects themselves. Default: all pass. */
+  readonly predicate?: (before: T | undefined, after: T | undefined) => boolean;
   readonly watches?: readonly WatchSource<Context>[];
   /** Triggers other than watches. */
   readonly sources?: (context: Context, enqueue: (key: string) => void) => Disposable;

@@ -19,6 +19,8 @@ export interface ManagerOptions<Context> {
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: Registry;
+  /** Of the process, where it has several managers. Default: new ones in the registry. */
+  readonly controllerMetrics?: ControllerMetrics | undefined;
   readonly leadership?: Leadership | undefined;
   /** Replicas share the controllers that have a shard key. The others need leadership. */
   readonly membership?: ShardMembership | undefined;
@@ -198,14 +200,14 @@ class Manager<Context> {
 }
 
 function runtimeOf<Context>(options: ManagerOptions<Context>, signal: AbortSignal): ControllerRuntime {
-  const { client, caches, clock, log, registry, events, membership, leadership, retiredFieldManagers } = options;
+  const { client, caches, clock, log, events, membership, leadership, retiredFieldManagers } = options;
   return {
     client,
     caches,
     clock,
     log,
     signal,
-    metrics: new ControllerMetrics(registry, clock),
+    metrics: options.controllerMetrics ?? new ControllerMetrics(options.registry, clock),
     events:
       events === false ? discardEvents : createEventRecorder({ client, clock, log, controller: 'metal-operator' }),
     share: membership,

@@ -17,9 +17,13 @@ export class ObjectMemories<T extends KubeObject, Memory> {
     const { uid = '' } = object.metadata;
     const known = this.#entries.get(key);
     if (known?.uid === uid) return known.memory;
+    return this.replace(object, this.#create(object));
+  }
+
+  replace(object: T, memory: Memory): Memory {
+    const key = keyOf(object);
     this.drop(key);
-    const memory = this.#create(object);
-    this.#entries.set(key, { uid, memory });
+    this.#entries.set(key, { uid: object.metadata.uid ?? '', memory });
     return memory;
   }
 

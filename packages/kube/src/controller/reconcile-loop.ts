@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Change } from '../cache/store.ts';
 import { keyOf, type KubeObject } from '../kinds/kind.ts';
 import type { ControllerRuntime, PhaseControllerDefinition, RunningController, ShardDrain } from './definition.ts';
 import type { ReconcileResult } from './metrics.ts';
@@ -52,7 +53,10 @@ export class ReconcileLoop<T extends KubeObject, Phase extends string, Facts, Ac
     this.#log = runtime.log.child({ controller: name });
     this.#queue = new WorkQueue({ clock: runtime.clock, observer: runtime.metrics.queueObserver(name) });
     this.#semaphore = new Semaphore(Math.max(1, concurrency?.(context) ?? defaultConcurrency));
-    this.#statusWriter = new StatusWriter(definition, runtime, (key) => this.#queue.add(key));
+    this.#statusWriter = new StatusWriter(definition, runtime, {
+      onMissedChange: (key) => this.#queue.add(key),
+      onWritten: (before, after) => this.#reconciler.afterStatusWrite(before, after),
+    });
     this.#reconciler = new Reconciler(definition, context, {
       runtime,
       log: this.#log,
@@ -118,7 +122,7 @@ export class ReconcileLoop<T extends KubeObject, Phase extends string, Facts, Ac
     const { kind, watches = [], sources } = this.#definition;
     const { caches } = this.#runtime;
     const own = caches.of(kind);
-    this.#subscriptions.use(own.onChange(({ key, after }) => this.#onOwnChange(key, after)));
+    this.#subscriptions.use(own.onChange((change) => this.#onOwnChange(change)));
     for (const watch of watches) {
       const subscription = caches.of(watch.kind).onChange(({ before, after }) => {
         if (watch.predicate?.(before, after) === false) return;
@@ -132,8 +136,10 @@ export class ReconcileLoop<T extends KubeObject, Phase extends string, Facts, Ac
     this.#queue.enqueueInitialList([...own.all()].map(keyOf).filter((key) => this.#isOurs(key)));
   }
 
-  #onOwnChange(key: string, after: T | undefined): void {
-    if (!this.#statusWriter.isDuringWrite(key, after)) this.#enqueue(key);
+  #onOwnChange({ key, before, after }: Change<T>): void {
+    if (this.#statusWriter.isDuringWrite(key, after)) return;
+    const isDeleted = after === undefined;
+    if (isDeleted || this.#definition.predicate?.(before, after) !== false) this.#enqueue(key);
   }
 
   /** Drops an object that moved to the shard of another replica: its memory would go stale. */

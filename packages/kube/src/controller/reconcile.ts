@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
 import type { EventText } from '../client/events.ts';
+import { comesFrom } from './abort-reason.ts';
 import { isConflict, isNotFound, OperatorError } from '../errors.ts';
 import { keyOf, type KubeObject } from '../kinds/kind.ts';
 import type { Act, Decision, Go, Rest, Wait } from './decide.ts';
 import { DecisionEvents } from './decision-events.ts';
 import { DecisionLog } from './decision-log.ts';
-import type { ControllerRuntime, Outcome, PhaseControllerDefinition, Reconcile } from './definition.ts';
+import type { ControllerRuntime, Outcome, PhaseControllerDefinition, Reconcile, ReconcileStart } from './definition.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizers.ts';
 import { ObjectMemories } from './memory.ts';
 import { type PhaseState, PhaseTimes } from './phase-state.ts';
@@ -24,7 +25,7 @@ export interface ReconcilerOptions<T extends KubeObject, Phase extends string, F
   readonly log: Logger;
   readonly statusWriter: StatusWriter<T, Phase, Facts>;
   /** Runs an action outside of the limit on concurrent reconciles. */
-  readonly runAction: (action: () => Promise<void>) => Promise<void>;
+  readonly runAction: <R>(action: () => Promise<R>) => Promise<R>;
   /** How often the reconcile of an object failed in a row. */
   readonly failuresOf: (key: string) => number;
 }
@@ -68,11 +69,19 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
     if (!deleting) await this.#ensureFinalizer(object);
     const state = this.#phases.stateOf(object);
     try {
-      return await this.#untilRest(key, state, scope);
+      const early = await this.#begin(object, state, scope);
+      return early === undefined ? await this.#untilRest(key, state, scope) : early.nextMs;
     } catch (error) {
       if (!this.wasAborted(scope, error)) await this.#reportError(key, state, error);
       throw error;
     }
+  }
+
+  /** Records what the controller says about a status that was written. */
+  afterStatusWrite(before: T, after: T): void {
+    const { afterStatusWrite } = this.#definition;
+    const events = afterStatusWrite?.(before, after, this.#context, this.#memories.of(before)) ?? [];
+    for (const event of events) this.#events.record(after, event);
   }
 
   /** Drops the in-memory state of the object. */
@@ -92,6 +101,29 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
 
   #read(key: string): T | undefined {
     return this.#options.runtime.caches.of(this.#definition.kind).get(key);
+  }
+
+  /** Replaces the memory of the object, or ends the reconcile. */
+  async #begin(
+    object: T,
+    { phase }: PhaseState<Phase>,
+    scope: ReconcileScope,
+  ): Promise<{ nextMs: NextReconcile } | undefined> {
+    const { begin } = this.#definition;
+    if (begin === undefined || scope.isAborted()) return undefined;
+    const begun = await this.#options.runAction(() => begin(this.#startOf(object, scope)));
+    if ('memory' in begun) {
+      this.#memories.replace(object, begun.memory);
+      return undefined;
+    }
+    if (begun.kind === 'rest') return { nextMs: undefined };
+    this.#decisionLog.log(object, phase, begun, this.#events.typeOf(begun));
+    return { nextMs: Math.max(Math.min(begun.delayMs, this.#events.recordWait(object, phase, begun)), 1) };
+  }
+
+  #startOf(object: T, { signal }: ReconcileScope): ReconcileStart<T, Context> {
+    const recordEvent = (event: EventText) => this.#events.record(object, event);
+    return { object, context: this.#context, now: this.#options.runtime.clock.now(), signal, recordEvent };
   }
 
   async #untilRest(key: string, state: PhaseState<Phase>, scope: ReconcileScope): Promise<NextReconcile> {
@@ -121,8 +153,9 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
     const { observe, facts } = this.#definition;
     const memory = this.#memories.of(object);
     const now = this.#options.runtime.clock.now();
-    observe?.(memory, object, this.#context, now);
-    return facts(object, this.#context, { now, inPhaseForMs: Math.max(0, now - state.since), memory });
+    const { phase, since } = state;
+    observe?.(memory, object, this.#context, { now, phase });
+    return facts(object, this.#context, { now, phase, inPhaseForMs: Math.max(0, now - since), memory });
   }
 
   #decide(object: T, facts: Facts, state: PhaseState<Phase>): Decision<Phase, Action> {
@@ -150,7 +183,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
   /** The argument of an action. Signal and logger are made on demand: most actions need neither. */
   #argumentOf(object: T, facts: Facts, action: Action, scope: ReconcileScope): Reconcile<T, Facts, Context, Memory> {
     const { runtime, log } = this.#options;
-    const recordEvent = (event: Omit<EventText, 'controller'>) => this.#events.record(object, event);
+    const recordEvent = (event: EventText) => this.#events.record(object, event);
     return {
       object,
       facts,
@@ -235,9 +268,5 @@ interface Execution<T, Phase extends string, Facts, Action extends string> {
   readonly state: PhaseState<Phase>;
   readonly scope: ReconcileScope;
 }
-
-/** Libraries wrap the reason of an abort in errors of their own. */
-const comesFrom = (error: unknown, reason: unknown, layers = 8): boolean =>
-  error === reason || (layers > 0 && error instanceof Error && comesFrom(error.cause, reason, layers - 1));
 
 const rfc3339 = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');

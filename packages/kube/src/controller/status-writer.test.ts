@@ -32,7 +32,7 @@ async function reportAt(times: readonly number[], changesOwnSpec: boolean): Prom
     changesOwnSpec,
   } as unknown as PhaseControllerDefinition<KubeObject, 'On', undefined, string, never, never>;
   const runtime = { client, clock: { now: () => now } } as unknown as ControllerRuntime;
-  const writer = new StatusWriter(definition, runtime, () => undefined);
+  const writer = new StatusWriter(definition, runtime, { onMissedChange: () => undefined });
   const results: (number | 'written')[] = [];
   for (now of times) {
     const urgency = { phaseChanged: false, reportAfterMs: undefined };

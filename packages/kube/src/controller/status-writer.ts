@@ -25,6 +25,13 @@ export interface StatusUrgency {
   readonly reportAfterMs: number | undefined;
 }
 
+export interface StatusWriteListener<T> {
+  /** Called after a write for an object that others changed meanwhile. */
+  onMissedChange(key: string): void;
+  /** Called after a write of the status. */
+  onWritten?(before: T, after: T): void;
+}
+
 /**
  * Writes the status of one controller's objects by server-side apply: only if it changes, guarded by the resource version that
  * was reconciled, and without triggering a reconcile of its own.
@@ -32,21 +39,20 @@ export interface StatusUrgency {
 export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
   readonly #definition: StatusDefinition<T, Phase, Facts>;
   readonly #runtime: ControllerRuntime;
-  readonly #onMissedChange: (key: string) => void;
+  readonly #listener: StatusWriteListener<T>;
   readonly #debouncer = new StatusDebouncer();
   readonly #loggedManagers = new Set<string>();
   /** Resource versions that the watch delivered during a write, by key. */
   readonly #seenDuringWrite = new Map<string, Set<string>>();
 
-  /** `onMissedChange` is called after a write for an object that others changed meanwhile. */
   constructor(
     definition: StatusDefinition<T, Phase, Facts>,
     runtime: ControllerRuntime,
-    onMissedChange: (key: string) => void,
+    listener: StatusWriteListener<T>,
   ) {
     this.#definition = definition;
     this.#runtime = runtime;
-    this.#onMissedChange = onMissedChange;
+    this.#listener = listener;
   }
 
   /** True if the change arrived during a write of this controller, which then accounts for it. */
@@ -89,7 +95,7 @@ export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
       return written;
     } finally {
       this.#seenDuringWrite.delete(key);
-      if ([...seen].some((version) => version !== own)) this.#onMissedChange(key);
+      if ([...seen].some((version) => version !== own)) this.#listener.onMissedChange(key);
     }
   }
 
@@ -124,13 +130,13 @@ export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
     return diffStatus(object, report(object, facts, outcome), conditionTypes, this.#runtime.clock.now());
   }
 
-  #write(object: T, { status }: StatusDiff): Promise<T> {
+  async #write(object: T, { status }: StatusDiff): Promise<T> {
     const { kind, name: controller } = this.#definition;
     const { name, namespace, resourceVersion } = object.metadata;
     const key = keyOf(object);
     this.#debouncer.delete(key);
     const { client, retiredFieldManagers = [] } = this.#runtime;
-    return this.writeQuietly(key, async () => {
+    const stored = await this.writeQuietly(key, async () => {
       const written = await applyOwned(
         client,
         kind,
@@ -140,6 +146,8 @@ export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
       );
       return dropRetiredManagers(client, kind, written, retiredFieldManagers);
     });
+    this.#listener.onWritten?.(object, stored);
+    return stored;
   }
 
   /** Each manager once. */

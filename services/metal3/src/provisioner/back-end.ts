@@ -1,4 +1,5 @@
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
+import { OperatorError } from '@metal/kube/errors.ts';
 import type { NodeServices } from './node-services.ts';
 import type { Provisioner } from './provisioner.ts';
 
@@ -12,7 +13,11 @@ export interface BackEnd {
 }
 
 /** The back end answers nobody at present. The pass is repeated after a pause, without a change of the status. */
-export class BackEndNotReady extends Error {}
+export class BackEndNotReady extends OperatorError {
+  constructor(message: string, cause?: unknown) {
+    super({ code: 'BackEndNotReady', message, retry: 'later', cause });
+  }
+}
 
 /** One host, and what other objects say about it. */
 export interface HostAccess {

@@ -1,8 +1,11 @@
 import { inspectAnnotation, rebootAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import { raidTarget } from '../../raid/raid-target.ts';
+import { HostConfigError } from '../../provisioner/back-end.ts';
 import type { PreparationData } from '../../provisioner/provisioner.ts';
+import { failed, type StepResult } from '../../provisioner/step-result.ts';
 import { wantedHints } from './facts.ts';
 import { countedAttempts, withoutSettings } from './status-changes.ts';
+import { saveFirmware } from './firmware-progress.ts';
 import { fail, type HostWork, record } from './work.ts';
 
 /** From the inspection to the end of a deployment. */
@@ -29,6 +32,7 @@ export const deploymentActions = {
     const data = preparationData(work);
     const { result, isStarted } = await provisioner.prepare(data);
     record(work, 'prepare', result, 'preparation error');
+    await saveFirmware(work, { result, isStarted });
     if (result.kind === 'failed') {
       // The next attempt configures everything again.
       pass.status = { ...pass.status, provisioning: withoutSettings(pass.status.provisioning) };
@@ -54,14 +58,15 @@ export const deploymentActions = {
     const { image, customDeploy } = host.spec;
     const { lastAttemptedImage: _, ...rest } = countedAttempts(pass.status, host.spec);
     pass.status = { ...rest, ...(image === undefined ? {} : { lastAttemptedImage: image }) };
-    const result = await provisioner.provision({
+    const data = {
       image,
       customDeploy: customDeploy?.method,
       bootMode: bootOf(work).bootMode,
       rootDeviceHints: pass.status.provisioning.rootDeviceHints,
       isForced: facts.forcedReboot !== undefined,
       restartsAfterFailure: pass.status.errorType === 'provisioning error',
-    });
+    };
+    const result = await provisioner.provision(data).catch(asFailure);
     record(work, 'provision', result, 'provisioning error');
     if (result.kind !== 'failed') await dropRequests(work, [rebootAnnotation]);
   },
@@ -81,6 +86,12 @@ export const deploymentActions = {
     if (result.kind === 'done') await dropRequests(work, [rebootAnnotation]);
   },
 } as const;
+
+/** A Secret for the config drive that cannot be used is an error of the host, which only a change repairs. */
+export function asFailure(error: unknown): StepResult {
+  if (error instanceof HostConfigError) return failed(error.message);
+  throw error;
+}
 
 function bootOf({ host, pass, defaultArchitecture }: HostWork) {
   const { spec } = host;

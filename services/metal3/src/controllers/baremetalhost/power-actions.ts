@@ -1,3 +1,4 @@
+import { saveFirmware } from './firmware-progress.ts';
 import { powerOffMode, requestedReboot } from './power.ts';
 import { clearedStatus } from './status-changes.ts';
 import { type HostWork, record, withoutError } from './work.ts';
@@ -48,13 +49,14 @@ export const powerActions = {
 
   async service(work: HostWork): Promise<void> {
     const { pass, facts, firmware, provisioner } = work;
-    const { result } = await provisioner.service({
+    const { result, isStarted } = await provisioner.service({
       firmware,
       isUnprepared: facts.hasServicing,
       hasFirmwareSpec: Object.keys(firmware.settings).length > 0 || firmware.updates.length > 0,
       restartsAfterFailure: pass.status.errorType === 'servicing error',
     });
     record(work, 'service', result, 'servicing error');
+    await saveFirmware(work, { result, isStarted });
     if (result.kind === 'done') pass.status = { ...clearedStatus(pass.status), errorCount: 0 };
   },
 } as const;

@@ -19,6 +19,18 @@ export const hostReasons = {
     weight: 'waiting',
     actor: 'person',
   },
+  BackEndNotReady: {
+    meaning: 'The back end of the host answers nobody at present, or this operator does not have it.',
+    remedy: 'Check Ironic, or the option that the message names.',
+    weight: 'waiting',
+    actor: 'person',
+  },
+  SavedStatusInvalid: {
+    meaning: 'The annotation with the status of a moved host is not understood, so that nothing is done with the host.',
+    remedy:
+      'Correct the annotation baremetalhost.metal3.io/status; remove it only if the machine may be inspected anew.',
+    ...person,
+  },
   BMCNamed: { meaning: 'The host has a BMC and is registered.', ...working },
   CredentialsUnusable: {
     meaning: 'The Secret with the credentials of the BMC does not exist, or is incomplete.',

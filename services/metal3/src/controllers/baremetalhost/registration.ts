@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BareMetalHostStatus } from '@metal/api/metal3/bare-metal-host-status.ts';
 import { profileHints } from '../../image/root-device.ts';
 import type { RegistrationData } from '../../provisioner/provisioner.ts';
+import { asFailure } from './deployment-actions.ts';
 import { wantedHints } from './facts.ts';
 import { withoutSettings } from './status-changes.ts';
 import { fail, type HostWork, record, type UsedCredentials, withoutError } from './work.ts';
@@ -23,11 +24,14 @@ export async function register(work: HostWork): Promise<void> {
   const before = pass.status;
   const hasNewCredentials = !isUsed(before.triedCredentials, credentials);
   pass.status = { ...before, triedCredentials: asStored(credentials) };
-  const { result, id } = await work.provisioner.register(registrationData(work, hasNewCredentials));
+  const { result, id } = await work.provisioner
+    .register(registrationData(work, hasNewCredentials))
+    .catch((error: unknown) => ({ result: asFailure(error), id: undefined }));
   pass.node = { hasPowerFailure: work.provisioner.hasPowerFailure(), health: work.provisioner.health() };
   if (id !== undefined && id !== pass.status.provisioning.ID) pass.status = withNode(pass.status, id);
   record(work, 'register', result, 'registration error');
   if (result.kind !== 'done' || !adoptProfile(work)) return;
+  if (!work.facts.isDeleting) await work.ensureFirmwareObjects();
   const isRegistrationError = before.errorType === 'registration error';
   if (hasNewCredentials || isRegistrationError || ['', 'discovered'].includes(before.operationalStatus))
     pass.status = withoutError(pass.status);

@@ -143,4 +143,7 @@ const quietWork = ({
   saveHardware: async () => undefined,
   attachDataImage: async () => done,
   releaseSecrets: async () => undefined,
+  saveUpdates: async () => undefined,
+  forgetFirmware: () => undefined,
+  ensureFirmwareObjects: async () => undefined,
 });

@@ -25,6 +25,7 @@ export interface HostWork {
   readonly outcomes: HostOutcomes;
   readonly provisioner: Provisioner;
   readonly credentials: UsedCredentials | { readonly problem: string; readonly retryMs: number | undefined };
+  /** Wanted in this state. */
   readonly firmware: FirmwareChanges;
   readonly hardware: HardwareDetails | undefined;
   /** Of the machine that the operator runs on. */
@@ -36,6 +37,12 @@ export interface HostWork {
   readonly saveHardware: (details: HardwareDetails) => Promise<void>;
   readonly attachDataImage: () => Promise<StepResult>;
   readonly releaseSecrets: () => Promise<void>;
+  /** The back end has accepted the firmware updates, or lost them by a failure. */
+  readonly saveUpdates: (outcome: 'started' | 'failed') => Promise<void>;
+  /** Settings or updates of the firmware were applied, so that their values have to be read again. */
+  readonly forgetFirmware: () => void;
+  /** The host is registered: the objects for its firmware may exist. */
+  readonly ensureFirmwareObjects: () => Promise<void>;
 }
 
 /** Waiting for a PreprovisioningImage; its watch ends the wait earlier. */

@@ -87,6 +87,11 @@ export class ObservedAccount {
 }
 
 /** Records when the deletion was first observed: an account that cannot be deleted is abandoned later. */
-export function observeBmcUser(memory: ObservedAccount, { metadata }: BMCUser, _context: unknown, now: number): void {
+export function observeBmcUser(
+  memory: ObservedAccount,
+  { metadata }: BMCUser,
+  _context: unknown,
+  { now }: { now: number },
+): void {
   if (metadata.deletionTimestamp !== undefined) memory.deletingSince ??= now;
 }

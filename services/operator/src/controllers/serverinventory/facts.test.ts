@@ -28,7 +28,7 @@ const read: Firmware = { readTime: '2026-01-01T00:00:00Z', biosVersion: '1.0', b
 function decider(memory: InventoryMemory = { noticedAt: undefined, failedAt: undefined, failures: 0 }) {
   return (now: number, situation: Situation = {}) => {
     const { inventory, context } = objectsOf(situation);
-    updateMemory(memory, inventory, context, now);
+    updateMemory(memory, inventory, context, { now });
     const decision = inventoryTable.Reported.decide(readInventoryFacts(inventory, context, { now, memory }));
     return decision.kind === 'wait' ? decision.delayMs : decision.kind;
   };

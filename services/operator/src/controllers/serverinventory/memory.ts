@@ -7,7 +7,7 @@ export function updateMemory(
   memory: InventoryMemory,
   inventory: ServerInventory,
   context: OperatorContext,
-  now: number,
+  { now }: { now: number },
 ): void {
   const { isReadable, isCurrent } = inventoryState(inventory, context);
   if (isCurrent) memory.noticedAt = undefined;

@@ -1,0 +1,6 @@
+import type { Controller } from '@metal/kube/controller/definition.ts';
+import type { Metal3Context } from './context.ts';
+import { hostController } from './controllers/baremetalhost/controller.ts';
+
+/** The controllers of Metal3. To add one, add a line. */
+export const metal3Controllers: readonly Controller<Metal3Context>[] = [hostController];

@@ -1,0 +1,41 @@
+import type {
+  EventSubscription,
+  FirmwareComponentState,
+  FirmwareSettings,
+  NodeServices,
+} from '@metal/metal3/provisioner/node-services.ts';
+
+/** The plain calls of the fixture back end, for all of its hosts together. */
+export class FixtureServices implements NodeServices {
+  settings: FirmwareSettings = { settings: {}, schema: {}, vendor: 'Fixture', model: 'Machine' };
+  components: readonly FirmwareComponentState[] = [];
+  readonly subscriptions = new Map<string, EventSubscription>();
+  /** URL of the image in the virtual drive. */
+  dataImage: string | undefined;
+  #subscriptions = 0;
+
+  readFirmwareSettings = async (): Promise<FirmwareSettings> => this.settings;
+  readFirmwareComponents = async (): Promise<readonly FirmwareComponentState[]> => this.components;
+
+  async addEventSubscription(subscription: EventSubscription): Promise<string> {
+    const id = String((this.#subscriptions += 1));
+    this.subscriptions.set(id, subscription);
+    return id;
+  }
+
+  async removeEventSubscription(id: string): Promise<void> {
+    this.subscriptions.delete(id);
+  }
+
+  async readDataImage(): Promise<{ readonly isAttached: boolean }> {
+    return { isAttached: this.dataImage !== undefined };
+  }
+
+  async attachDataImage(url: string): Promise<void> {
+    this.dataImage = url;
+  }
+
+  async detachDataImage(): Promise<void> {
+    this.dataImage = undefined;
+  }
+}
