@@ -31,6 +31,7 @@ export const ironicOptions = (endpoint: string): IronicOptions => ({
 });
 
 export interface IronicHostOptions {
+  readonly backEnd: IronicBackEnd;
   readonly name: string;
   readonly spec: Partial<BareMetalHost['spec']> & { readonly bmc: NonNullable<BareMetalHost['spec']['bmc']> };
   readonly credentials: { readonly username: string; readonly password: string };
@@ -56,7 +57,7 @@ export class IronicHost {
   registration: Partial<RegistrationData> = {};
   #known = '';
 
-  constructor(backEnd: IronicBackEnd, { name, spec, credentials, config = {} }: IronicHostOptions) {
+  constructor({ backEnd, name, spec, credentials, config = {} }: IronicHostOptions) {
     this.#backEnd = backEnd;
     this.#config = { ...noConfig, ...config };
     this.credentials = { secretName: `${name}-bmc`, version: '1', ...credentials };
