@@ -15,7 +15,7 @@ export const withFakeHardware: ParseNodeAddress = (text) => {
       driver: {
         driver: 'fake-hardware',
         interfaces: {
-          boot: isPxe ? 'ipxe' : 'fake',
+          boot: 'fake',
           raid: variant === 'no-raid' ? 'no-raid' : 'fake',
           bios: 'fake',
           firmware: 'fake',

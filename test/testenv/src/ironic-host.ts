@@ -3,7 +3,7 @@ import type { IronicBackEnd } from '@metal/metal3/ironic/ironic-back-end.ts';
 import type { IronicOptions } from '@metal/metal3/ironic/options.ts';
 import type { HostConfig, HostAccess } from '@metal/metal3/provisioner/back-end.ts';
 import type { Provisioner, RegistrationData } from '@metal/metal3/provisioner/provisioner.ts';
-import type { StepResult } from '@metal/metal3/provisioner/step-result.ts';
+import { done, type StepResult } from '@metal/metal3/provisioner/step-result.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Passes follow each other sooner than in production. */
@@ -109,6 +109,18 @@ export class IronicHost {
     }
   }
 
+  /** Like `until`, for operations that also tell whether they began. Resolves with the last answer. */
+  async untilStarted<T extends { readonly result: StepResult; readonly isStarted: boolean }>(
+    operation: (provisioner: Provisioner) => Promise<T>,
+    changes: Partial<RegistrationData> = {},
+  ): Promise<T> {
+    let last: T | undefined;
+    const result = await this.until(async (provisioner) => (last = await operation(provisioner)).result, changes);
+    if (last === undefined)
+      throw new Error(`the registration of ${this.nodeName} ended with ${JSON.stringify(result)}`);
+    return last;
+  }
+
   /** Passes of an operation alone, as for a host that is deleted. */
   async untilAlone(operation: (provisioner: Provisioner) => Promise<StepResult>): Promise<StepResult> {
     const deadline = performance.now() + withinMs;
@@ -120,18 +132,37 @@ export class IronicHost {
     }
   }
 
+  /** Passes of an operation that stays busy, until something else is true. */
+  async passUntil(
+    operation: (provisioner: Provisioner) => Promise<StepResult>,
+    isReached: () => Promise<boolean>,
+    changes: Partial<RegistrationData> = {},
+  ): Promise<void> {
+    const result = await this.until(async (provisioner) => {
+      const answer = await operation(provisioner);
+      return answer.kind === 'busy' && (await isReached()) ? done : answer;
+    }, changes);
+    if (result.kind !== 'done') throw new Error(`${this.nodeName} ended with ${JSON.stringify(result)}`);
+  }
+
+  /** As if the status had not been stored. */
+  forget(): void {
+    const { status: _, ...host } = this.host;
+    this.host = host;
+  }
+
   async #pass(
     operation: ((provisioner: Provisioner) => Promise<StepResult>) | undefined,
     changes: Partial<RegistrationData>,
   ): Promise<StepResult> {
     const provisioner = await this.provisioner();
-    const { result, id } = await provisioner.register(this.#registrationData(changes));
+    const { result, id } = await provisioner.register(this.registrationData(changes));
     this.#known = this.credentials.version;
     if (id !== undefined) this.#store(id);
     return result.kind === 'done' && operation !== undefined ? operation(await this.provisioner()) : result;
   }
 
-  #registrationData(changes: Partial<RegistrationData>): RegistrationData {
+  registrationData(changes: Partial<RegistrationData> = {}): RegistrationData {
     const { spec } = this.host;
     return {
       hasNewCredentials: this.#known !== this.credentials.version,

@@ -173,6 +173,8 @@ function configurationOf({ directory, port, login, configuration = {} }: Place):
       'node_locked_retry_attempts = 1',
       'graceful_shutdown_timeout = 1',
     ],
+    // Its address for ramdisks.
+    service_catalog: [`endpoint_override = http://127.0.0.1:${port}`],
     // The BMC fetches an ISO from where it is.
     deploy: ['ramdisk_image_download_source = http', `http_root = ${join(directory, 'http')}`],
     pxe: [`tftp_root = ${join(directory, 'http')}`, `instance_master_path = ${join(directory, 'cache')}`],
