@@ -4,6 +4,7 @@ import type { HardwareDetails } from '@metal/api/metal3/hardware-details.ts';
 import { type CleaningMode, done, type StepResult } from '@metal/metal3/provisioner/step-result.ts';
 import { BackEndNotReady } from '@metal/metal3/provisioner/back-end.ts';
 import type { PreparationData, ProvisioningData } from '@metal/metal3/provisioner/provisioner.ts';
+import { startImageServer } from '@metal/testenv/image-server.ts';
 import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic-fixture.ts';
 import type { IronicHost } from '@metal/testenv/ironic-host.ts';
 
@@ -192,7 +193,14 @@ test('a cleaning that fails says why, and can be repeated', async () => {
 });
 
 test('an inspection takes the report of the ramdisk, and is interrupted by force only', async () => {
-  const host = fixture.host();
+  await using images = await startImageServer();
+  const ramdisk = {
+    kernelUrl: images.serve('kernel', Buffer.from('k')),
+    initrdUrl: images.serve('initrd', Buffer.from('i')),
+    isoUrl: undefined,
+  };
+  const backEnd = fixture.backEndWith({ ramdisk });
+  const host = fixture.host({ bmc: { address: 'fake+ipxe://inspected', credentialsName: 'bmc' } }, { backEnd });
   const data = { mode: 'agent', bootMode: 'UEFI', architecture: 'x86_64', isRefresh: false } as const;
   const inspect = async (isForced: boolean) => {
     const provisioner = await host.provisioner();

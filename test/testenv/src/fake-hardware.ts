@@ -2,7 +2,7 @@ import { type ParseNodeAddress, parseNodeAddress } from '@metal/metal3/ironic/no
 
 /**
  * Addresses `fake://name`: the hardware type of Ironic without any hardware, whose operations succeed. `fake+no-raid://name` has no RAID
- * interface, and `fake+pxe://name` needs a ramdisk by DHCP.
+ * interface, `fake+pxe://name` needs a ramdisk by DHCP, and with `fake+ipxe://name` Ironic prepares one.
  */
 export const withFakeHardware: ParseNodeAddress = (text) => {
   const [, variant = '', host = ''] = /^fake(?:\+([a-z-]+))?:\/\/(.+)$/.exec(text) ?? [];
@@ -15,7 +15,7 @@ export const withFakeHardware: ParseNodeAddress = (text) => {
       driver: {
         driver: 'fake-hardware',
         interfaces: {
-          boot: 'fake',
+          boot: variant === 'ipxe' ? 'ipxe' : 'fake',
           raid: variant === 'no-raid' ? 'no-raid' : 'fake',
           bios: 'fake',
           firmware: 'fake',
