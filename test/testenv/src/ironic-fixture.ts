@@ -19,7 +19,10 @@ export interface IronicFixture extends AsyncDisposable {
   node(host: IronicHost): Promise<Readonly<Record<string, unknown>>>;
 }
 
-export async function startIronicFixture(service: IronicServiceOptions = {}): Promise<IronicFixture> {
+export async function startIronicFixture(
+  service: IronicServiceOptions = {},
+  backEndOptions: Partial<IronicOptions> = {},
+): Promise<IronicFixture> {
   const stack = new AsyncDisposableStack();
   try {
     const ironic = stack.use(await startIronic(service));
@@ -29,7 +32,7 @@ export async function startIronicFixture(service: IronicServiceOptions = {}): Pr
       const given = { options, clock: systemClock, random: Math.random, parseAddress: withFakeHardware, ...others };
       return stack.use(new IronicBackEnd(given));
     };
-    const backEnd = backEndWith({});
+    const backEnd = backEndWith(backEndOptions);
     let count = 0;
     return {
       ironic,

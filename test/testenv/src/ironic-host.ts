@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Passes follow each other sooner than in production. */
 const longestPauseMs = 200;
-const withinMs = 60_000;
+/** A failed deployment takes Ironic a minute. */
+const withinMs = 180_000;
 
 export const ironicOptions = (endpoint: string): IronicOptions => ({
   endpoint,

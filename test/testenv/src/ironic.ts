@@ -177,6 +177,7 @@ function configurationOf({ directory, port, login, configuration = {} }: Place):
     service_catalog: [`endpoint_override = http://127.0.0.1:${port}`],
     // The BMC fetches an ISO from where it is.
     deploy: ['ramdisk_image_download_source = http', `http_root = ${join(directory, 'http')}`],
+    redfish: ['connection_attempts = 1', 'post_boot_retry_attempts = 1'],
     pxe: [`tftp_root = ${join(directory, 'http')}`, `instance_master_path = ${join(directory, 'cache')}`],
     oslo_concurrency: [`lock_path = ${join(directory, 'locks')}`],
   };

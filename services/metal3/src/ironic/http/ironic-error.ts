@@ -17,7 +17,6 @@ export const isLocked = (error: unknown): boolean => error instanceof IronicErro
 const fault = z.object({
   faultstring: z.string().optional(),
   description: z.string().optional(),
-  debuginfo: z.unknown(),
 });
 const errorBody = z.object({ error_message: z.unknown() });
 
