@@ -3,7 +3,7 @@ import type { Retry } from '../../provisioner/provisioner.ts';
 import { done, type StepResult } from '../../provisioner/step-result.ts';
 import type { IronicPass } from '../ironic-pass.ts';
 import { unexpectedState } from '../node/node-session.ts';
-import { failedOf } from './last-error.ts';
+import { failure } from './last-error.ts';
 
 /** Makes Ironic consider a manageable node deployed, without touching the machine. */
 export async function adopt(
@@ -21,7 +21,7 @@ export async function adopt(
     case 'adopting':
       return session.delays.short();
     case 'adopt failed':
-      return restartsAfterFailure ? session.beginState('adopt') : failedOf(node);
+      return restartsAfterFailure ? session.beginState('adopt') : failure(session, node);
     case 'active':
       // Set by a person: Ironic would refuse every change. A fault ends by itself.
       return node.maintenance === true && node.fault === '' && state !== 'deleting' ? session.endMaintenance() : done;

@@ -3,7 +3,7 @@ import { type CleaningMode, done, type StepResult } from '../../provisioner/step
 import type { IronicPass } from '../ironic-pass.ts';
 import { change } from '../node/json-patch.ts';
 import { unexpectedState } from '../node/node-session.ts';
-import { failedOf } from './last-error.ts';
+import { failure } from './last-error.ts';
 import { recoverFromCleanFailed } from './recover-from-clean-failed.ts';
 
 /** Removes the deployment and cleans the machine. A node whose cleaning failed is never finished: its disks may have data. */
@@ -27,11 +27,11 @@ export async function deprovision(
     case 'servicing':
       return session.delays.long();
     case 'error':
-      return restartsAfterFailure ? session.beginState('deleted') : failedOf(node);
+      return restartsAfterFailure ? session.beginState('deleted') : failure(session, node);
     case 'clean failed':
-      return restartsAfterFailure ? recoverFromCleanFailed(session) : failedOf(node);
+      return restartsAfterFailure ? recoverFromCleanFailed(session) : failure(session, node);
     case 'adopt failed':
-      return restartsAfterFailure ? session.beginState('manage') : failedOf(node);
+      return restartsAfterFailure ? session.beginState('manage') : failure(session, node);
     case 'manageable':
       return session.beginState('provide');
     case 'available':

@@ -8,7 +8,7 @@ import type { IronicPass } from '../ironic-pass.ts';
 import { change, changes } from '../node/json-patch.ts';
 import { unexpectedState } from '../node/node-session.ts';
 import { inspectInterface } from '../register/new-node.ts';
-import { failedOf, isAborted } from './last-error.ts';
+import { failure, isAborted } from './last-error.ts';
 
 const only = (result: StepResult, isStarted = false): Inspection => ({ result, isStarted, details: undefined });
 
@@ -28,7 +28,7 @@ export async function inspect(pass: IronicPass, data: InspectionData): Promise<I
     case 'inspecting':
       return only(wait);
     case 'inspect failed':
-      return data.restartsAfterFailure || isAborted(node) ? begin(pass, data) : only(failedOf(node));
+      return data.restartsAfterFailure || isAborted(node) ? begin(pass, data) : only(await failure(session, node));
     case 'manageable': {
       const details = data.isRefresh ? undefined : await detailsOf(pass);
       return details === undefined ? begin(pass, data) : { result: done, isStarted: false, details };

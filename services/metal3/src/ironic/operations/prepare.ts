@@ -6,7 +6,7 @@ import { raidPlan } from '../../raid/raid-target.ts';
 import type { IronicPass } from '../ironic-pass.ts';
 import { change } from '../node/json-patch.ts';
 import { unexpectedState } from '../node/node-session.ts';
-import { failedOf } from './last-error.ts';
+import { failure } from './last-error.ts';
 import { recoverFromCleanFailed } from './recover-from-clean-failed.ts';
 
 /** A manual cleaning of Ironic. */
@@ -31,7 +31,7 @@ export async function prepare(pass: IronicPass, data: PreparationData): Promise<
     case 'manageable':
       return isNeeded ? begin(pass, cleaning) : only(done, data.isUnprepared);
     case 'clean failed':
-      return only(data.restartsAfterFailure ? await recoverFromCleanFailed(session) : failedOf(node));
+      return only(data.restartsAfterFailure ? await recoverFromCleanFailed(session) : await failure(session, node));
     case 'cleaning':
     case 'clean wait':
       return only(session.delays.long());

@@ -4,9 +4,8 @@ import type { ProvisioningData } from '../../provisioner/provisioner.ts';
 import { done, failed, type StepResult } from '../../provisioner/step-result.ts';
 import { configDriveOf } from '../config/config-drive-of.ts';
 import type { IronicPass } from '../ironic-pass.ts';
-import type { IronicNode } from '../node/ironic-node.ts';
 import { deploymentKind, deploymentPatch, isSameImage } from './deployment-patch.ts';
-import { failedOf } from './last-error.ts';
+import { failure, reasonOf } from './last-error.ts';
 import { recoverFromCleanFailed } from './recover-from-clean-failed.ts';
 
 /** Priority of the step of a custom deployment: after those that prepare the ramdisk. */
@@ -22,11 +21,11 @@ export async function provision(pass: IronicPass, data: ProvisioningData): Promi
     case 'available':
       return begin(pass, data);
     case 'deploy failed':
-      return isSameImage(node, data) && node.last_error !== '' ? failedDeployment(node, data) : begin(pass, data);
+      return isSameImage(node, data) ? failedDeployment(await reasonOf(session, node), data) : begin(pass, data);
     case 'manageable':
       return session.beginState('provide');
     case 'clean failed':
-      return data.restartsAfterFailure ? recoverFromCleanFailed(session) : failedOf(node);
+      return data.restartsAfterFailure ? recoverFromCleanFailed(session) : failure(session, node);
     case 'wait call-back':
       return data.isForced ? session.beginState('deleted') : session.delays.long();
     case 'active':
@@ -42,10 +41,10 @@ function imageProblem({ image }: ProvisioningData): string | undefined {
   return checksum.kind === 'invalid' ? checksum.problem : undefined;
 }
 
-function failedDeployment({ last_error: text }: IronicNode, { image }: ProvisioningData): StepResult {
+function failedDeployment(reason: string, { image }: ProvisioningData): StepResult {
   const checksum = image?.checksum ?? '';
   const what = image === undefined ? '' : `${image.url}${checksum === '' ? '' : ` with checksum ${checksum}`}: `;
-  return failed(`${what}${text}`);
+  return failed(`${what}${reason}`);
 }
 
 async function begin(pass: IronicPass, data: ProvisioningData): Promise<StepResult> {

@@ -3,7 +3,7 @@ import type { ServicingData, Started } from '../../provisioner/provisioner.ts';
 import { done, type StepResult } from '../../provisioner/step-result.ts';
 import type { IronicPass } from '../ironic-pass.ts';
 import { unexpectedState } from '../node/node-session.ts';
-import { failedOf } from './last-error.ts';
+import { failure } from './last-error.ts';
 
 const only = (result: StepResult, isStarted = false): Started => ({ result, isStarted });
 
@@ -16,7 +16,7 @@ export async function service(pass: IronicPass, data: ServicingData): Promise<St
       if (node.maintenance === true && (!data.hasFirmwareSpec || data.restartsAfterFailure))
         return only(await session.endMaintenance());
       if (!data.hasFirmwareSpec) return only(await session.beginState('abort'));
-      return data.restartsAfterFailure ? begin(pass, data) : only(failedOf(node));
+      return data.restartsAfterFailure ? begin(pass, data) : only(await failure(session, node));
     }
     case 'active':
       return data.isUnprepared ? begin(pass, data) : only(done);
