@@ -143,9 +143,9 @@ test('an Ironic without drivers is not ready', async () => {
 });
 
 test('a machine of the operator is refused, and Ironic hears nothing of it', async () => {
-  const refusal = 'Server s of this operator';
-  const backEnd = fixture.backEndWith({ loginDirectory }, { refusalOf: () => refusal });
+  const rejection = 'Server s of this operator';
+  const backEnd = fixture.backEndWith({ loginDirectory }, { rejectionOf: () => rejection });
   fixture.relay.clear();
-  assert.deepEqual(await fixture.host({}, { backEnd }).until(), { kind: 'failed', message: refusal });
+  assert.deepEqual(await fixture.host({}, { backEnd }).until(), { kind: 'failed', message: rejection });
   assert.deepEqual(fixture.relay.changes, []);
 });

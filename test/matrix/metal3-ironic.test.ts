@@ -118,8 +118,11 @@ test('a custom deployment sends its step, and is interrupted by force only', asy
   const step = { interface: 'deploy', step: 'install_everything', args: {}, priority: 80 };
   assert.deepEqual(Object(order?.body).deploy_steps, [step]);
 
-  const stopped = async (): Promise<boolean> => (await fixture.node(host)).provision_state === 'available';
-  await host.passUntil((provisioner) => provisioner.provision({ ...data, isForced: true }), stopped);
+  assert.equal((await (await host.provisioner()).provision(data)).kind, 'busy');
+  assert.ok(await waits());
+  assert.equal((await (await host.provisioner()).provision({ ...data, isForced: true })).kind, 'busy');
+  assert.deepEqual(await undeploy(host), done);
+  assert.deepEqual(changesOf(host).slice(-2), ['active', 'deleted']);
 });
 
 test('power is changed softly or hard, and a host that must stay on is restarted', async () => {

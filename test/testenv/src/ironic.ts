@@ -176,7 +176,11 @@ function configurationOf({ directory, port, login, configuration = {} }: Place):
     // Its address for ramdisks.
     service_catalog: [`endpoint_override = http://127.0.0.1:${port}`],
     // The BMC fetches an ISO from where it is.
-    deploy: ['ramdisk_image_download_source = http', `http_root = ${join(directory, 'http')}`],
+    deploy: [
+      'ramdisk_image_download_source = http',
+      `http_root = ${join(directory, 'http')}`,
+      `http_url = http://127.0.0.1:${port}/`,
+    ],
     redfish: ['connection_attempts = 1', 'post_boot_retry_attempts = 1'],
     pxe: [`tftp_root = ${join(directory, 'http')}`, `instance_master_path = ${join(directory, 'cache')}`],
     oslo_concurrency: [`lock_path = ${join(directory, 'locks')}`],

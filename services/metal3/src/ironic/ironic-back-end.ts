@@ -18,7 +18,7 @@ export interface IronicBackEndOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** Why Ironic may not have the machine of a host, because the operator manages it; undefined: it may. */
-  readonly refusalOf?: (host: BareMetalHost) => string | undefined;
+  readonly rejectionOf?: (host: BareMetalHost) => string | undefined;
   /** Default: the addresses of BareMetalHosts. */
   readonly parseAddress?: ParseNodeAddress;
 }
@@ -35,14 +35,14 @@ export class IronicBackEnd implements BackEnd, AsyncDisposable {
   }
 
   async provisionerOf(access: HostAccess): Promise<Provisioner> {
-    const { options, refusalOf, parseAddress = parseNodeAddress } = this.#given;
+    const { options, rejectionOf, parseAddress = parseNodeAddress } = this.#given;
     const { host, signal } = access;
     return new IronicProvisioner({
       access,
       options,
       session: await this.#sessionOf(host, signal),
       address: parseAddress(host.spec.bmc?.address ?? ''),
-      refusal: refusalOf?.(host),
+      rejection: rejectionOf?.(host),
     });
   }
 

@@ -37,7 +37,7 @@ export interface IronicProvisionerOptions {
   readonly options: IronicOptions;
   readonly address: ParsedNodeAddress;
   /** Why Ironic may not have the machine; undefined: it may. */
-  readonly refusal: string | undefined;
+  readonly rejection: string | undefined;
 }
 
 /** One host in Ironic. An address that cannot be parsed, or a machine that Ironic may not have, fails in `register`. */
@@ -49,8 +49,8 @@ export class IronicProvisioner implements Provisioner {
   }
 
   async register(data: RegistrationData): Promise<Registration> {
-    const { refusal } = this.#given;
-    if (refusal !== undefined) return { result: failed(refusal), id: undefined };
+    const { rejection } = this.#given;
+    if (rejection !== undefined) return { result: failed(rejection), id: undefined };
     return this.#run(
       (pass) => register(pass, data),
       (result) => ({ result, id: undefined }),

@@ -102,7 +102,7 @@ export class IronicHttp implements AsyncDisposable {
 function baseOf(endpoint: string): URL {
   const url = new URL(endpoint);
   const path = url.pathname.replace(/\/+$/, '');
-  url.pathname = /\/v1$/.test(path) ? `${path}/` : `${path}/v1/`;
+  url.pathname = path.endsWith('/v1') ? `${path}/` : `${path}/v1/`;
   return url;
 }
 

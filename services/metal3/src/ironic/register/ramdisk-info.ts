@@ -1,3 +1,4 @@
+import type { ProvisioningState } from '@metal/api/metal3/bare-metal-host-status.ts';
 import type { UsableImage } from '../../provisioner/back-end.ts';
 import type { RegistrationData } from '../../provisioner/provisioner.ts';
 import type { IronicPass } from '../ironic-pass.ts';
@@ -42,22 +43,16 @@ function infoOfOptions({ isoUrl, kernelUrl, initrdUrl }: Ramdisk, bootsIso: bool
   return kernelUrl === undefined || initrdUrl === undefined ? undefined : initrd(kernelUrl, initrdUrl, '');
 }
 
+/** The states whose work is done by a ramdisk. */
+const usesRamdisk: Partial<Record<ProvisioningState, (data: RegistrationData) => boolean>> = {
+  inspecting: ({ inspection }) => inspection !== 'fast',
+  preparing: () => true,
+  provisioning: ({ image }) => image?.format !== 'live-iso',
+  deprovisioning: ({ cleaning }) => cleaning !== 'disabled',
+  provisioned: ({ operationalStatus }) => operationalStatus === 'servicing',
+  'externally provisioned': ({ operationalStatus }) => operationalStatus === 'servicing',
+};
+
 /** The state needs a ramdisk that no PreprovisioningImage offers yet. */
-export function needsImage(pass: IronicPass, data: RegistrationData): boolean {
-  if (!pass.options.usesPreprovisioningImages || ramdiskInfo(pass) !== undefined) return false;
-  switch (data.state) {
-    case 'inspecting':
-      return data.inspection !== 'fast';
-    case 'preparing':
-      return true;
-    case 'provisioning':
-      return data.image?.format !== 'live-iso';
-    case 'deprovisioning':
-      return data.cleaning !== 'disabled';
-    case 'provisioned':
-    case 'externally provisioned':
-      return data.operationalStatus === 'servicing';
-    default:
-      return false;
-  }
-}
+export const needsImage = (pass: IronicPass, data: RegistrationData): boolean =>
+  pass.options.usesPreprovisioningImages && ramdiskInfo(pass) === undefined && usesRamdisk[data.state]?.(data) === true;

@@ -43,8 +43,18 @@ export function settingsOf({ bios }: z.output<typeof biosSettings>): Pick<Firmwa
 
 const isDescribed = ({ attribute_type: type }: Setting): boolean => type !== null && type !== undefined;
 
-function schemaOf({ attribute_type: name, name: _, value: __, ...limits }: Setting): SettingSchema {
-  const type = attributeTypes.find((known) => known === name);
-  const given = Object.entries(limits).filter(([, limit]) => limit !== null && limit !== undefined);
+function schemaOf(found: Setting): SettingSchema {
+  const type = attributeTypes.find((known) => known === found.attribute_type);
+  const given = Object.entries(limitsOf(found)).filter(([, limit]) => limit !== null && limit !== undefined);
   return { ...(type === undefined ? {} : { attribute_type: type }), ...Object.fromEntries(given) };
 }
+
+const limitsOf = (found: Setting) => ({
+  allowable_values: found.allowable_values,
+  lower_bound: found.lower_bound,
+  upper_bound: found.upper_bound,
+  min_length: found.min_length,
+  max_length: found.max_length,
+  read_only: found.read_only,
+  unique: found.unique,
+});
