@@ -149,3 +149,45 @@ test('a machine of the operator is refused, and Ironic hears nothing of it', asy
   assert.deepEqual(await fixture.host({}, { backEnd }).until(), { kind: 'failed', message: rejection });
   assert.deepEqual(fixture.relay.changes, []);
 });
+
+test('Ironic counts as ready for a while without another request', async () => {
+  const backEnd = fixture.backEndWith({ loginDirectory, readyForMs: 60_000 });
+  const host = fixture.host({}, { backEnd });
+  fixture.relay.clear();
+  assert.deepEqual(await host.until(), done);
+  assert.equal(fixture.relay.requests.filter(({ path }) => path === 'drivers').length, 1);
+});
+
+const at = (address: string) => ({ bmc: { address, credentialsName: 'bmc' } });
+const withoutMac = (address: string) => ({ ...at(address), bootMACAddress: '' });
+const rejected: [title: string, spec: object, registration: object, options: object, message: RegExp][] = [
+  ['a malformed address', at('nonsense://x'), {}, {}, /unknown type "nonsense"/],
+  ['a fast inspection by IPMI', at('ipmi://192.0.2.1'), { inspection: 'fast' }, {}, /^spec\.inspectionMode: /],
+  ['Secure Boot by IPMI', at('ipmi://192.0.2.1'), { bootMode: 'UEFISecureBoot' }, {}, /^spec\.bootMode: /],
+  [
+    'PXE without its network',
+    at('ipmi://192.0.2.1'),
+    {},
+    { isProvisioningNetworkDisabled: true },
+    /provisioning network/,
+  ],
+  ['libvirt without a MAC address', withoutMac('libvirt://192.0.2.1'), {}, {}, /^spec\.bootMACAddress: /],
+  [
+    'no inspection and no MAC address',
+    withoutMac('fake://a'),
+    { inspection: 'disabled' },
+    {},
+    /^spec\.bootMACAddress: /,
+  ],
+];
+for (const [title, spec, registration, options, message] of rejected) {
+  test(`${title} is a failure of the registration, and the host can be deleted`, async () => {
+    const backEnd = fixture.backEndWith({ loginDirectory, ...options });
+    const host = fixture.host(spec, { backEnd });
+    const result = await host.until(undefined, registration);
+    assert.ok(result.kind === 'failed');
+    assert.match(result.message, message);
+    assert.ok(result.message.length <= 200, `${result.message.length} characters`);
+    assert.deepEqual(await host.untilAlone((provisioner) => provisioner.delete()), done);
+  });
+}

@@ -337,3 +337,28 @@ test('every call waits while Ironic is down, and goes on afterwards', async () =
   await fixture.ironic.start();
   assert.deepEqual(await remove(host), done);
 });
+
+test('a host gets the ramdisk of its PreprovisioningImage, and waits for it where a ramdisk works', async () => {
+  const backEnd = fixture.backEndWith({ usesPreprovisioningImages: true });
+  const host = fixture.host({}, { backEnd });
+  assert.deepEqual(await (await host.provisioner()).preprovisioningImageFormats(), ['iso', 'initrd']);
+  assert.deepEqual(await host.until(), done);
+  assert.deepEqual(await host.until(undefined, { state: 'preparing' }), { kind: 'needsImage' });
+  assert.deepEqual(await host.until(undefined, { state: 'deprovisioning', cleaning: 'disabled' }), done);
+
+  const [kernelUrl, imageUrl] = ['http://images.test/kernel', 'http://images.test/initrd'];
+  host.preprovisioningImage = { format: 'initrd', imageUrl, kernelUrl, extraKernelParams: 'console=ttyS0' };
+  assert.deepEqual(await host.until(undefined, { state: 'preparing' }), done);
+  assert.partialDeepStrictEqual(await fixture.node(host), {
+    driver_info: {
+      deploy_kernel: kernelUrl,
+      deploy_ramdisk: imageUrl,
+      kernel_append_params: '%default% console=ttyS0',
+    },
+  });
+  const iso = 'http://images.test/ramdisk.iso';
+  host.preprovisioningImage = { format: 'iso', imageUrl: iso, kernelUrl: undefined, extraKernelParams: undefined };
+  assert.deepEqual(await host.until(undefined, { state: 'preparing' }), done);
+  const { fake_address, deploy_iso, deploy_kernel } = Object((await fixture.node(host)).driver_info);
+  assert.deepEqual([fake_address, deploy_iso, deploy_kernel], [host.host.metadata.name, iso, undefined]);
+});

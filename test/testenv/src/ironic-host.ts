@@ -56,6 +56,7 @@ export class IronicHost {
   credentials: NonNullable<HostAccess['credentials']>;
   /** What the next registrations are told. */
   registration: Partial<RegistrationData> = {};
+  preprovisioningImage: HostAccess['preprovisioningImage'];
   #known = '';
 
   constructor({ backEnd, name, spec, credentials, config = {} }: IronicHostOptions) {
@@ -86,12 +87,12 @@ export class IronicHost {
   }
 
   provisioner(signal = AbortSignal.timeout(withinMs)): Promise<Provisioner> {
-    const { host, credentials } = this;
+    const { host, credentials, preprovisioningImage } = this;
     return this.#backEnd.provisionerOf({
       host,
       credentials,
       config: this.#config,
-      preprovisioningImage: undefined,
+      preprovisioningImage,
       signal,
     });
   }

@@ -183,6 +183,7 @@ function configurationOf({ directory, port, login, configuration = {} }: Place):
     ],
     redfish: ['connection_attempts = 1', 'post_boot_retry_attempts = 1'],
     pxe: [`tftp_root = ${join(directory, 'http')}`, `instance_master_path = ${join(directory, 'cache')}`],
+    dhcp: ['dhcp_provider = none'],
     oslo_concurrency: [`lock_path = ${join(directory, 'locks')}`],
   };
   for (const [name, lines] of Object.entries(configuration)) sections[name] = [...(sections[name] ?? []), ...lines];
