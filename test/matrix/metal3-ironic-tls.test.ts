@@ -36,7 +36,7 @@ async function openFixture(name: string) {
     response.end('{"drivers": [{"name": "redfish"}]}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  stack.defer(() => void server.close().closeAllConnections());
+  stack.defer(() => server.close().closeAllConnections());
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const ready = async (changes: Partial<IronicTls>) => {

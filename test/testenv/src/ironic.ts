@@ -168,6 +168,7 @@ function configurationOf({ directory, port, login, configuration = {} }: Place):
     conductor: [
       'automated_clean = true',
       'sync_power_state_interval = 3',
+      'power_state_sync_max_retries = 1',
       'power_failure_recovery_interval = 3',
       'check_provision_state_interval = 3',
       'node_locked_retry_attempts = 1',
