@@ -2854,7 +2854,7 @@ export const reasons = {
     "NoServer": {
       "weight": "waiting",
       "actor": "operator",
-      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "meaning": "A machine of this BMC, or each of them, has no Server yet, so no maintenance can protect it.",
       "remedy": "Wait for the discovery of the BMC, or correct the reference.",
       "command": "kubectl get servers"
     },
@@ -3084,6 +3084,13 @@ export const reasons = {
       "actor": "operator",
       "meaning": "The present attempt was requested by the annotation in the message.",
       "remedy": "Nothing."
+    },
+    "SystemWithoutServer": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The BMC has a machine that gets no Server. It is in no maintenance while the BMC changes or restarts.",
+      "remedy": "See condition SystemsAccepted of the BMC; look at the machine if it must not lose its BMC for a while.",
+      "command": "kubectl describe bmcs"
     },
     "ImageNotChecked": {
       "weight": "ok",
@@ -3172,7 +3179,7 @@ export const reasons = {
     "NoServer": {
       "weight": "waiting",
       "actor": "operator",
-      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "meaning": "A machine of this BMC, or each of them, has no Server yet, so no maintenance can protect it.",
       "remedy": "Wait for the discovery of the BMC, or correct the reference.",
       "command": "kubectl get servers"
     },
@@ -3402,6 +3409,13 @@ export const reasons = {
       "actor": "operator",
       "meaning": "The present attempt was requested by the annotation in the message.",
       "remedy": "Nothing."
+    },
+    "SystemWithoutServer": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The BMC has a machine that gets no Server. It is in no maintenance while the BMC changes or restarts.",
+      "remedy": "See condition SystemsAccepted of the BMC; look at the machine if it must not lose its BMC for a while.",
+      "command": "kubectl describe bmcs"
     },
     "ImageNotChecked": {
       "weight": "ok",
@@ -3490,7 +3504,7 @@ export const reasons = {
     "NoServer": {
       "weight": "waiting",
       "actor": "operator",
-      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "meaning": "A machine of this BMC, or each of them, has no Server yet, so no maintenance can protect it.",
       "remedy": "Wait for the discovery of the BMC, or correct the reference.",
       "command": "kubectl get servers"
     },
@@ -3720,6 +3734,13 @@ export const reasons = {
       "actor": "operator",
       "meaning": "The present attempt was requested by the annotation in the message.",
       "remedy": "Nothing."
+    },
+    "SystemWithoutServer": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The BMC has a machine that gets no Server. It is in no maintenance while the BMC changes or restarts.",
+      "remedy": "See condition SystemsAccepted of the BMC; look at the machine if it must not lose its BMC for a while.",
+      "command": "kubectl describe bmcs"
     },
     "ImageNotChecked": {
       "weight": "ok",
@@ -3808,7 +3829,7 @@ export const reasons = {
     "NoServer": {
       "weight": "waiting",
       "actor": "operator",
-      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "meaning": "A machine of this BMC, or each of them, has no Server yet, so no maintenance can protect it.",
       "remedy": "Wait for the discovery of the BMC, or correct the reference.",
       "command": "kubectl get servers"
     },
@@ -4038,6 +4059,13 @@ export const reasons = {
       "actor": "operator",
       "meaning": "The present attempt was requested by the annotation in the message.",
       "remedy": "Nothing."
+    },
+    "SystemWithoutServer": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The BMC has a machine that gets no Server. It is in no maintenance while the BMC changes or restarts.",
+      "remedy": "See condition SystemsAccepted of the BMC; look at the machine if it must not lose its BMC for a while.",
+      "command": "kubectl describe bmcs"
     },
     "ImageNotChecked": {
       "weight": "ok",
@@ -4126,7 +4154,7 @@ export const reasons = {
     "NoServer": {
       "weight": "waiting",
       "actor": "operator",
-      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "meaning": "A machine of this BMC, or each of them, has no Server yet, so no maintenance can protect it.",
       "remedy": "Wait for the discovery of the BMC, or correct the reference.",
       "command": "kubectl get servers"
     },
@@ -4356,6 +4384,13 @@ export const reasons = {
       "actor": "operator",
       "meaning": "The present attempt was requested by the annotation in the message.",
       "remedy": "Nothing."
+    },
+    "SystemWithoutServer": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The BMC has a machine that gets no Server. It is in no maintenance while the BMC changes or restarts.",
+      "remedy": "See condition SystemsAccepted of the BMC; look at the machine if it must not lose its BMC for a while.",
+      "command": "kubectl describe bmcs"
     },
     "ImageNotChecked": {
       "weight": "ok",

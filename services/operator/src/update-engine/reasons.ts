@@ -60,7 +60,7 @@ export const updateReasons = {
   NoServer: {
     weight: 'waiting',
     actor: 'operator',
-    meaning: 'The operator knows no Server of this BMC, so no maintenance can protect its machines.',
+    meaning: 'A machine of this BMC, or each of them, has no Server yet, so no maintenance can protect it.',
     remedy: 'Wait for the discovery of the BMC, or correct the reference.',
     command: 'kubectl get servers',
   },
@@ -196,6 +196,13 @@ export const updateReasons = {
     actor: 'operator',
     meaning: 'The present attempt was requested by the annotation in the message.',
     remedy: 'Nothing.',
+  },
+  SystemWithoutServer: {
+    weight: 'ok',
+    actor: 'person',
+    meaning: 'The BMC has a machine that gets no Server. It is in no maintenance while the BMC changes or restarts.',
+    remedy: 'See condition SystemsAccepted of the BMC; look at the machine if it must not lose its BMC for a while.',
+    command: 'kubectl describe bmcs',
   },
   ImageNotChecked: {
     weight: 'ok',

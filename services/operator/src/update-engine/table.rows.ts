@@ -12,6 +12,7 @@ import {
   following,
   granted,
   held,
+  incomplete,
   installed,
   invalid,
   inWindow,
@@ -65,6 +66,12 @@ export const pendingRows: readonly Line[] = [
     'wait TargetTaken',
   ],
   ['waits for its BMC', 'Pending', { target: blocked }, 'wait BMCNotReady'],
+  [
+    'waits for the Server of another machine of its BMC',
+    'Pending',
+    { ...differs, target: incomplete },
+    'wait NoServer',
+  ],
   ['takes the reference of its target', 'Pending', { reference: 'missing' }, 'act claimTarget'],
   ['only compares in a dry run', 'Pending', { ...differs, isDryRun: true }, 'wait DryRun'],
   [
@@ -154,6 +161,12 @@ export const windowRows: readonly Line[] = [
     'InProgress',
     { ...inWindow, target: twoServers, maintenanceLimit: 1, attempt: {} },
     'act startAttempt',
+  ],
+  [
+    'sends nothing while another machine of its BMC has no Server',
+    'InProgress',
+    { ...inWindow, target: incomplete },
+    'wait NoServer',
   ],
   ['begins anew after it lost its maintenance unsent', 'InProgress', { ...differs, attempt: begun }, 'act endAttempt'],
   ['begins an attempt in its maintenance', 'InProgress', { ...inWindow, attempt: {} }, 'act startAttempt'],

@@ -83,8 +83,8 @@ function limitTooLow({ target: { servers, bmcName }, maintenanceLimit: limit }: 
 
 /** Why nothing is read or sent. */
 function beforeWork({ target, reference }: UpdateFacts): Step | undefined {
-  if (target.blocker !== undefined)
-    return wait(resyncMs, target.blocker.reason as UpdateReason, target.blocker.message);
+  const cause = target.blocker ?? target.awaited;
+  if (cause !== undefined) return wait(resyncMs, cause.reason as UpdateReason, cause.message);
   if (reference === 'missing') return act('claimTarget', 'TargetClaimed');
   return undefined;
 }

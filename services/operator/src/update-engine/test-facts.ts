@@ -17,6 +17,8 @@ const maintenance = {
 export const target = { bmcName: 'bmc', bmc: undefined, connection: undefined, servers: [server], blocker: undefined };
 export const twoServers = { ...target, servers: [server, { ...server, metadata: { name: 'two' } }] };
 export const blocked = { ...target, blocker: { reason: 'BMCNotReady', message: 'it does not answer' } };
+const awaited = { reason: 'NoServer', message: '/2 has no Server yet' };
+export const incomplete = { ...target, awaited };
 
 export const noWindow: WindowFacts = {
   state: 'none',

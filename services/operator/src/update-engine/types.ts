@@ -38,6 +38,10 @@ export interface Target {
   readonly servers: readonly Server[];
   /** Why nothing can be sent now. */
   readonly blocker: Explanation | undefined;
+  /** Why no change begins. One that was sent is followed. */
+  readonly awaited?: Explanation | undefined;
+  /** URIs of machines behind the BMC that have no Server of it: they are in no maintenance. */
+  readonly unmanaged?: readonly string[] | undefined;
 }
 
 /** Changes that are made together, and what restarts for them. */
