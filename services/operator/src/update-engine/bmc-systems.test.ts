@@ -9,6 +9,7 @@ const bmcWith = (status: 'True' | 'False' | undefined): BMC => ({
   apiVersion: '',
   kind: 'BMC',
   metadata: { name: 'bmc' },
+  spec: { bmcSecretRef: { name: 'bmc' }, protocol: { name: 'Redfish', port: 443 } },
   ...(status && {
     status: { conditions: [{ type: 'SystemsAccepted', status, reason: '', message: '', lastTransitionTime: '' }] },
   }),
