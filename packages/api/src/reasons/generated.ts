@@ -2924,6 +2924,14 @@ export const reasons = {
       "meaning": "Another update of the same BMC comes first.",
       "remedy": "Nothing."
     },
+    "BMCOperationFirst": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The BMC has to restart, and another operation is requested by its annotation.",
+      "remedy": "Remove the annotation of the BMC that the message names, or wait until its operation has ended.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
+    },
     "ResettingBMC": {
       "weight": "working",
       "actor": "operator",
@@ -3021,6 +3029,13 @@ export const reasons = {
       "actor": "person",
       "meaning": "The BMC rejected the settings. The machine is as before.",
       "remedy": "Correct the settings, or annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "SettingsNotSent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The maintenance began, and the BMC did not take the settings within the time limit.",
+      "remedy": "See the message for what was waited for; then annotate operation=retry.",
       "command": "kubectl get biossettings,bmcsettings"
     },
     "ImageRefused": {
@@ -3249,6 +3264,14 @@ export const reasons = {
       "meaning": "Another update of the same BMC comes first.",
       "remedy": "Nothing."
     },
+    "BMCOperationFirst": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The BMC has to restart, and another operation is requested by its annotation.",
+      "remedy": "Remove the annotation of the BMC that the message names, or wait until its operation has ended.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
+    },
     "ResettingBMC": {
       "weight": "working",
       "actor": "operator",
@@ -3346,6 +3369,13 @@ export const reasons = {
       "actor": "person",
       "meaning": "The BMC rejected the settings. The machine is as before.",
       "remedy": "Correct the settings, or annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "SettingsNotSent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The maintenance began, and the BMC did not take the settings within the time limit.",
+      "remedy": "See the message for what was waited for; then annotate operation=retry.",
       "command": "kubectl get biossettings,bmcsettings"
     },
     "ImageRefused": {
@@ -3574,6 +3604,14 @@ export const reasons = {
       "meaning": "Another update of the same BMC comes first.",
       "remedy": "Nothing."
     },
+    "BMCOperationFirst": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The BMC has to restart, and another operation is requested by its annotation.",
+      "remedy": "Remove the annotation of the BMC that the message names, or wait until its operation has ended.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
+    },
     "ResettingBMC": {
       "weight": "working",
       "actor": "operator",
@@ -3671,6 +3709,13 @@ export const reasons = {
       "actor": "person",
       "meaning": "The BMC rejected the settings. The machine is as before.",
       "remedy": "Correct the settings, or annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "SettingsNotSent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The maintenance began, and the BMC did not take the settings within the time limit.",
+      "remedy": "See the message for what was waited for; then annotate operation=retry.",
       "command": "kubectl get biossettings,bmcsettings"
     },
     "ImageRefused": {
@@ -3899,6 +3944,14 @@ export const reasons = {
       "meaning": "Another update of the same BMC comes first.",
       "remedy": "Nothing."
     },
+    "BMCOperationFirst": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The BMC has to restart, and another operation is requested by its annotation.",
+      "remedy": "Remove the annotation of the BMC that the message names, or wait until its operation has ended.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
+    },
     "ResettingBMC": {
       "weight": "working",
       "actor": "operator",
@@ -3996,6 +4049,13 @@ export const reasons = {
       "actor": "person",
       "meaning": "The BMC rejected the settings. The machine is as before.",
       "remedy": "Correct the settings, or annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "SettingsNotSent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The maintenance began, and the BMC did not take the settings within the time limit.",
+      "remedy": "See the message for what was waited for; then annotate operation=retry.",
       "command": "kubectl get biossettings,bmcsettings"
     },
     "ImageRefused": {
@@ -4224,6 +4284,14 @@ export const reasons = {
       "meaning": "Another update of the same BMC comes first.",
       "remedy": "Nothing."
     },
+    "BMCOperationFirst": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The BMC has to restart, and another operation is requested by its annotation.",
+      "remedy": "Remove the annotation of the BMC that the message names, or wait until its operation has ended.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
+    },
     "ResettingBMC": {
       "weight": "working",
       "actor": "operator",
@@ -4321,6 +4389,13 @@ export const reasons = {
       "actor": "person",
       "meaning": "The BMC rejected the settings. The machine is as before.",
       "remedy": "Correct the settings, or annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
+    "SettingsNotSent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The maintenance began, and the BMC did not take the settings within the time limit.",
+      "remedy": "See the message for what was waited for; then annotate operation=retry.",
       "command": "kubectl get biossettings,bmcsettings"
     },
     "ImageRefused": {

@@ -47,6 +47,7 @@ export function updateFacts<T extends UpdateObject>(
     rolloutWait: metadata.annotations?.[rolloutWaitAnnotation],
     holdsForRollout: holdsForRollout(object),
     comparison: compared?.value,
+    isUnreadable: memory.isComparing,
     ...comparisonTimes(object, compared, memory, now),
     window: windowOf(object, target, context.caches, kind.isFlash ? memory.attempt : {}, (maintenance) =>
       wantedPowerOf(maintenance, context),
@@ -157,13 +158,15 @@ function isSame(attempt: Attempt, recorded: Attempt): boolean {
 
 /** A BMC that restarts is not Enabled until it answers again. The cache may not have the request of a reset yet. */
 function bmcResetOf(bmc: BMC | undefined, attempt: Attempt, { config }: OperatorContext): BmcResetFacts {
-  const isRequested = bmc?.metadata.annotations?.[operationAnnotation] === operations.gracefulRestartBmc;
+  const requested = bmc?.metadata.annotations?.[operationAnnotation];
+  const isRequested = requested === operations.gracefulRestartBmc;
   const { reset, lastResetTime = '' } = bmc?.status ?? {};
   const hasFailed = reset?.failedAt !== undefined;
   const requestedAt = attempt.sendTime === undefined ? attempt.bmcResetTime : undefined;
   const isAwaited = bmc !== undefined && requestedAt !== undefined && !hasFailed && lastResetTime < requestedAt;
   const isUnderWay = isRequested || isAwaited || (reset !== undefined && !hasFailed);
-  return { isWanted: config.resetsBmcBeforeWork && bmc !== undefined, isUnderWay };
+  const heldBy = requested === undefined || isRequested ? undefined : `${operationAnnotation}=${requested}`;
+  return { isWanted: config.resetsBmcBeforeWork && bmc !== undefined, isUnderWay, heldBy };
 }
 
 const isUnhealthy = (server: Server): boolean =>

@@ -131,6 +131,14 @@ export const updateReasons = {
     meaning: 'Another update of the same BMC comes first.',
     remedy: 'Nothing.',
   },
+  BMCOperationFirst: {
+    weight: 'waiting',
+    actor: 'person',
+    meaning: 'The BMC has to restart, and another operation is requested by its annotation.',
+    remedy: 'Remove the annotation of the BMC that the message names, or wait until its operation has ended.',
+    command: 'kubectl get bmcs',
+    pointsTo: 'BMC',
+  },
   ResettingBMC: { weight: 'working', actor: 'operator', meaning: 'The BMC restarts.', remedy: 'Nothing.' },
   RestartingHost: {
     weight: 'working',

@@ -72,6 +72,7 @@ export const created: UpdateFacts = {
   holdsForRollout: false,
   comparison: undefined,
   comparedMsAgo: 0,
+  isUnreadable: false,
   nextDriftCheckInMs: minutes(50),
   nextVariablesReadInMs: Infinity,
   window: noWindow,
@@ -112,4 +113,6 @@ export const following = (attempt: Attempt, more: Partial<UpdateFacts> = {}): Pa
   attempt,
   ...more,
 });
+export const lateSettings: Partial<UpdateFacts> = { isFlash: false, startedMsAgo: minutes(121) };
+export const heldBy = 'metal.ironcore.dev/operation=ignore';
 export const late: Partial<UpdateFacts> = { sentMsAgo: minutes(121) };
