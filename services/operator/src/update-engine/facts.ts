@@ -47,7 +47,6 @@ export function updateFacts<T extends UpdateObject>(
     rolloutWait: metadata.annotations?.[rolloutWaitAnnotation],
     holdsForRollout: holdsForRollout(object),
     comparison: compared?.value,
-    isUnreadable: memory.isComparing,
     ...comparisonTimes(object, compared, memory, now),
     window: windowOf(object, target, context.caches, kind.isFlash ? memory.attempt : {}, (maintenance) =>
       wantedPowerOf(maintenance, context),
@@ -99,6 +98,7 @@ type ProgressFacts = Pick<
   | 'nextAttemptInMs'
   | 'isCorrected'
   | 'retriedBy'
+  | 'isUnreadable'
   | 'sentMsAgo'
   | 'startedMsAgo'
   | 'installedMsAgo'
@@ -119,6 +119,7 @@ function progressFacts({ metadata, status }: UpdateObject, memory: Readonly<Upda
     nextAttemptInMs: failure === undefined ? 0 : Date.parse(failure.time) + backoffOf(failedAttempts) - now,
     isCorrected: failure !== undefined && status?.observedGeneration !== metadata.generation,
     retriedBy,
+    isUnreadable: memory.isComparing,
     sentMsAgo: ago(attempt.sendTime),
     startedMsAgo: ago(attempt.startTime),
     installedMsAgo: ago(attempt.installTime),
