@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { operationAnnotation } from '@metal/api/wire/contract.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { changesSent, countMaintenances, createBiosSettings, createBmcSettings } from './settings-fixture.ts';
+import {
+  approve,
+  changesSent,
+  claimedMachine,
+  countMaintenances,
+  createBiosSettings,
+  createBmcSettings,
+  serverName,
+} from './settings-fixture.ts';
 import { freeMachine } from './update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
@@ -119,4 +128,35 @@ test('settings that are accepted and never applied fail at the deadline, and the
   );
   await testenv.server(node).hasReason('Available');
   await testenv.maintenances.named('tuned').isGone();
+});
+
+test('settings of a BMC that is silent when their maintenance begins fail in time, and give the server back', async () => {
+  await using testenv = await startTestenv(shortTimeout);
+  const { node, claim } = await claimedMachine(testenv);
+  await createBmcSettings(testenv, { node }, { abc: 'rack 7' });
+  const tuned = testenv.updates.bmcSettings.named('tuned');
+  await tuned.hasReason('ServerMaintenanceWaitingOnApproval');
+  node.bmc.answer(503);
+  await testenv.bmc(node).hasReason('ConnectionFailed');
+  await approve(testenv, claim.name);
+  const failed = await tuned.reaches('Failed');
+  assert.equal(failed.status?.failure?.reason, 'SettingsNotSent');
+  assert.match(
+    failed.status.failure.message,
+    /^nothing was sent in time; retry when this has ended: BMC \S+ is not ready/,
+  );
+  await testenv.maintenances.named(`bmc-settings-tuned-${serverName(node)}`).isGone();
+});
+
+test('settings that restart the BMC wait for another operation of it, and say which annotation to remove', async () => {
+  await using testenv = await startTestenv();
+  const { node } = await freeMachine(testenv);
+  const annotate = (value: string | null) =>
+    testenv.bmcs.patch(node.name, { metadata: { annotations: { [operationAnnotation]: value } } });
+  await annotate('ignore');
+  await createBmcSettings(testenv, { node }, { fooreboot: '200' });
+  const tuned = testenv.updates.bmcSettings.named('tuned');
+  await tuned.hasMessage(/has annotation metal\.ironcore\.dev\/operation=ignore; remove it/);
+  await annotate(null);
+  await tuned.reaches('Applied');
 });

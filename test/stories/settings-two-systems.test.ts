@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BMCVersion } from '@metal/api/v1alpha1/bmc-version.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { approve, createBiosSettings, createBmcSettings, serverName } from './settings-fixture.ts';
+import { approve, createBiosSettings, changesSent, createBmcSettings, serverName } from './settings-fixture.ts';
 import { servedImage } from './update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
@@ -76,6 +77,24 @@ test('of two updates of a BMC that each have one of its machines, the younger gi
   await testenv.updates.bmcSettings.named('tuned').reaches('Applied');
   await testenv.updates.bmcVersions.named('new-bmc').reaches('Completed');
   for (const system of [0, 1]) await testenv.servers.named(serverName(node, system)).hasReason('ClaimServed');
+});
+
+test('settings of a BMC wait for a Server of it, and name its machines that get none', async () => {
+  await using testenv = await startTestenv({ flags: ['--max-systems-per-bmc=1'] });
+  const node = await testenv.fleet.add({ vendor: 'generic', systems: 2 });
+  await testenv.plugIn(node);
+  await createBmcSettings(testenv, { node }, { abc: 'rack 7' });
+  const tuned = testenv.updates.bmcSettings.named('tuned');
+  await tuned.hasMessage(new RegExp(`^no Server of BMC ${node.name} exists yet`));
+  assert.deepEqual(changesSent(node), [], 'nothing was sent');
+  const systemURI = '/redfish/v1/Systems/system';
+  await testenv.client.create(Server, {
+    metadata: { name: 'known' },
+    spec: { systemUUID: node.uuid, systemURI, bmcRef: { name: node.name } },
+  });
+  await tuned.hasMessage(new RegExp(`^${systemURI}2 has no Server of BMC ${node.name} and is in no maintenance`));
+  await tuned.reaches('Applied');
+  assert.equal(tuned.condition('SystemsOutsideMaintenance'), undefined);
 });
 
 async function twoMachines(testenv: Testenv): Promise<Node> {

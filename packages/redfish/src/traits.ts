@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { boot } from './schemas.ts';
+import { type Vendor, vendorOf } from './vendors.ts';
 
 type Boot = z.output<typeof boot>;
 
@@ -38,8 +39,8 @@ const standard: Traits = {
   update: standardUpdate,
 };
 
-const vendorTraits: Readonly<Record<string, Partial<Traits>>> = {
-  'Dell Inc.': {
+const vendorTraits: Readonly<Record<Vendor, Partial<Traits>>> = {
+  Dell: {
     passwordSpecials: '!#$%&*()-.?@[]^_`{}|~+=',
     // Its HttpPushUri takes a form, and only stores the image.
     update: { ...standardUpdate, namesApplyTime: true, pushesBody: false },
@@ -58,8 +59,8 @@ const vendorTraits: Readonly<Record<string, Partial<Traits>>> = {
   },
 };
 
-/** Traits by the exact Manufacturer text of Redfish; those of the standard for an unknown one. */
-export const traitsOf = (manufacturer: string | undefined): Traits => ({
-  ...standard,
-  ...vendorTraits[manufacturer ?? ''],
-});
+/** Traits by Manufacturer of Redfish; those of the standard for an unknown one. */
+export function traitsOf(manufacturer: string | undefined): Traits {
+  const vendor = vendorOf(manufacturer);
+  return vendor === undefined ? standard : { ...standard, ...vendorTraits[vendor] };
+}

@@ -2854,7 +2854,7 @@ export const reasons = {
     "NoServer": {
       "weight": "waiting",
       "actor": "operator",
-      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "meaning": "A machine of this BMC, or each of them, has no Server yet, so no maintenance can protect it.",
       "remedy": "Wait for the discovery of the BMC, or correct the reference.",
       "command": "kubectl get servers"
     },
@@ -2923,6 +2923,14 @@ export const reasons = {
       "actor": "operator",
       "meaning": "Another update of the same BMC comes first.",
       "remedy": "Nothing."
+    },
+    "BMCOperationFirst": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The BMC has to restart, and another operation is requested by its annotation.",
+      "remedy": "Remove the annotation of the BMC that the message names, or wait until its operation has ended.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
     },
     "ResettingBMC": {
       "weight": "working",
@@ -3023,6 +3031,13 @@ export const reasons = {
       "remedy": "Correct the settings, or annotate operation=retry.",
       "command": "kubectl get biossettings,bmcsettings"
     },
+    "SettingsNotSent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The maintenance began, and the BMC did not take the settings within the time limit.",
+      "remedy": "See the message for what was waited for; then annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
     "ImageRefused": {
       "weight": "failed",
       "actor": "person",
@@ -3084,6 +3099,13 @@ export const reasons = {
       "actor": "operator",
       "meaning": "The present attempt was requested by the annotation in the message.",
       "remedy": "Nothing."
+    },
+    "SystemWithoutServer": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The BMC has a machine that gets no Server. It is in no maintenance while the BMC changes or restarts.",
+      "remedy": "See condition SystemsAccepted of the BMC; look at the machine if it must not lose its BMC for a while.",
+      "command": "kubectl describe bmcs"
     },
     "ImageNotChecked": {
       "weight": "ok",
@@ -3172,7 +3194,7 @@ export const reasons = {
     "NoServer": {
       "weight": "waiting",
       "actor": "operator",
-      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "meaning": "A machine of this BMC, or each of them, has no Server yet, so no maintenance can protect it.",
       "remedy": "Wait for the discovery of the BMC, or correct the reference.",
       "command": "kubectl get servers"
     },
@@ -3241,6 +3263,14 @@ export const reasons = {
       "actor": "operator",
       "meaning": "Another update of the same BMC comes first.",
       "remedy": "Nothing."
+    },
+    "BMCOperationFirst": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The BMC has to restart, and another operation is requested by its annotation.",
+      "remedy": "Remove the annotation of the BMC that the message names, or wait until its operation has ended.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
     },
     "ResettingBMC": {
       "weight": "working",
@@ -3341,6 +3371,13 @@ export const reasons = {
       "remedy": "Correct the settings, or annotate operation=retry.",
       "command": "kubectl get biossettings,bmcsettings"
     },
+    "SettingsNotSent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The maintenance began, and the BMC did not take the settings within the time limit.",
+      "remedy": "See the message for what was waited for; then annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
     "ImageRefused": {
       "weight": "failed",
       "actor": "person",
@@ -3402,6 +3439,13 @@ export const reasons = {
       "actor": "operator",
       "meaning": "The present attempt was requested by the annotation in the message.",
       "remedy": "Nothing."
+    },
+    "SystemWithoutServer": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The BMC has a machine that gets no Server. It is in no maintenance while the BMC changes or restarts.",
+      "remedy": "See condition SystemsAccepted of the BMC; look at the machine if it must not lose its BMC for a while.",
+      "command": "kubectl describe bmcs"
     },
     "ImageNotChecked": {
       "weight": "ok",
@@ -3490,7 +3534,7 @@ export const reasons = {
     "NoServer": {
       "weight": "waiting",
       "actor": "operator",
-      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "meaning": "A machine of this BMC, or each of them, has no Server yet, so no maintenance can protect it.",
       "remedy": "Wait for the discovery of the BMC, or correct the reference.",
       "command": "kubectl get servers"
     },
@@ -3559,6 +3603,14 @@ export const reasons = {
       "actor": "operator",
       "meaning": "Another update of the same BMC comes first.",
       "remedy": "Nothing."
+    },
+    "BMCOperationFirst": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The BMC has to restart, and another operation is requested by its annotation.",
+      "remedy": "Remove the annotation of the BMC that the message names, or wait until its operation has ended.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
     },
     "ResettingBMC": {
       "weight": "working",
@@ -3659,6 +3711,13 @@ export const reasons = {
       "remedy": "Correct the settings, or annotate operation=retry.",
       "command": "kubectl get biossettings,bmcsettings"
     },
+    "SettingsNotSent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The maintenance began, and the BMC did not take the settings within the time limit.",
+      "remedy": "See the message for what was waited for; then annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
     "ImageRefused": {
       "weight": "failed",
       "actor": "person",
@@ -3720,6 +3779,13 @@ export const reasons = {
       "actor": "operator",
       "meaning": "The present attempt was requested by the annotation in the message.",
       "remedy": "Nothing."
+    },
+    "SystemWithoutServer": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The BMC has a machine that gets no Server. It is in no maintenance while the BMC changes or restarts.",
+      "remedy": "See condition SystemsAccepted of the BMC; look at the machine if it must not lose its BMC for a while.",
+      "command": "kubectl describe bmcs"
     },
     "ImageNotChecked": {
       "weight": "ok",
@@ -3808,7 +3874,7 @@ export const reasons = {
     "NoServer": {
       "weight": "waiting",
       "actor": "operator",
-      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "meaning": "A machine of this BMC, or each of them, has no Server yet, so no maintenance can protect it.",
       "remedy": "Wait for the discovery of the BMC, or correct the reference.",
       "command": "kubectl get servers"
     },
@@ -3877,6 +3943,14 @@ export const reasons = {
       "actor": "operator",
       "meaning": "Another update of the same BMC comes first.",
       "remedy": "Nothing."
+    },
+    "BMCOperationFirst": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The BMC has to restart, and another operation is requested by its annotation.",
+      "remedy": "Remove the annotation of the BMC that the message names, or wait until its operation has ended.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
     },
     "ResettingBMC": {
       "weight": "working",
@@ -3977,6 +4051,13 @@ export const reasons = {
       "remedy": "Correct the settings, or annotate operation=retry.",
       "command": "kubectl get biossettings,bmcsettings"
     },
+    "SettingsNotSent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The maintenance began, and the BMC did not take the settings within the time limit.",
+      "remedy": "See the message for what was waited for; then annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
     "ImageRefused": {
       "weight": "failed",
       "actor": "person",
@@ -4038,6 +4119,13 @@ export const reasons = {
       "actor": "operator",
       "meaning": "The present attempt was requested by the annotation in the message.",
       "remedy": "Nothing."
+    },
+    "SystemWithoutServer": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The BMC has a machine that gets no Server. It is in no maintenance while the BMC changes or restarts.",
+      "remedy": "See condition SystemsAccepted of the BMC; look at the machine if it must not lose its BMC for a while.",
+      "command": "kubectl describe bmcs"
     },
     "ImageNotChecked": {
       "weight": "ok",
@@ -4126,7 +4214,7 @@ export const reasons = {
     "NoServer": {
       "weight": "waiting",
       "actor": "operator",
-      "meaning": "The operator knows no Server of this BMC, so no maintenance can protect its machines.",
+      "meaning": "A machine of this BMC, or each of them, has no Server yet, so no maintenance can protect it.",
       "remedy": "Wait for the discovery of the BMC, or correct the reference.",
       "command": "kubectl get servers"
     },
@@ -4195,6 +4283,14 @@ export const reasons = {
       "actor": "operator",
       "meaning": "Another update of the same BMC comes first.",
       "remedy": "Nothing."
+    },
+    "BMCOperationFirst": {
+      "weight": "waiting",
+      "actor": "person",
+      "meaning": "The BMC has to restart, and another operation is requested by its annotation.",
+      "remedy": "Remove the annotation of the BMC that the message names, or wait until its operation has ended.",
+      "command": "kubectl get bmcs",
+      "pointsTo": "BMC"
     },
     "ResettingBMC": {
       "weight": "working",
@@ -4295,6 +4391,13 @@ export const reasons = {
       "remedy": "Correct the settings, or annotate operation=retry.",
       "command": "kubectl get biossettings,bmcsettings"
     },
+    "SettingsNotSent": {
+      "weight": "failed",
+      "actor": "person",
+      "meaning": "The maintenance began, and the BMC did not take the settings within the time limit.",
+      "remedy": "See the message for what was waited for; then annotate operation=retry.",
+      "command": "kubectl get biossettings,bmcsettings"
+    },
     "ImageRefused": {
       "weight": "failed",
       "actor": "person",
@@ -4356,6 +4459,13 @@ export const reasons = {
       "actor": "operator",
       "meaning": "The present attempt was requested by the annotation in the message.",
       "remedy": "Nothing."
+    },
+    "SystemWithoutServer": {
+      "weight": "ok",
+      "actor": "person",
+      "meaning": "The BMC has a machine that gets no Server. It is in no maintenance while the BMC changes or restarts.",
+      "remedy": "See condition SystemsAccepted of the BMC; look at the machine if it must not lose its BMC for a while.",
+      "command": "kubectl describe bmcs"
     },
     "ImageNotChecked": {
       "weight": "ok",

@@ -8,7 +8,9 @@ const attempt = () =>
   z
     .object({
       desired: z.string().optional().describe('SHA-256 of the desired state. A change of it begins another attempt.'),
-      startTime: time().optional().describe('Time at which the attempt got its maintenance.'),
+      startTime: time()
+        .optional()
+        .describe('Time at which the attempt got its maintenance, or its present step began.'),
       step: z.string().optional().describe('Name of the step that is being applied.'),
       restart: z.enum(['None', 'Host', 'BMC']).optional().describe('What restarts for the change that was sent.'),
       bmcResetTime: time().optional().describe('Time at which the restart of the BMC before the work was requested.'),

@@ -28,6 +28,7 @@ async function reset(shell: StubShell, access: ShellAccess = {}) {
 for (const [manufacturer, command] of [
   ['Dell Inc.', 'racreset'],
   ['HPE', 'cd /map1 && reset'],
+  ['Hewlett Packard Enterprise', 'cd /map1 && reset'],
   ['Lenovo', 'resetsp'],
 ] as const) {
   test(`a BMC of ${manufacturer} is restarted with ${command}`, async () => {

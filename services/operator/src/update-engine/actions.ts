@@ -46,7 +46,7 @@ export function updateActions<T extends UpdateObject>(
       await resetBmc(reconcile);
       recordRestart(kind, reconcile.memory, reconcile.now);
     },
-    beginStep: async ({ memory }) => beginStep(kind, memory),
+    beginStep: async ({ memory, now }) => beginStep(kind, memory, now),
     endAttempt: async (reconcile) => endAttempt(reconcile),
     recordFailure: async (reconcile) => failAttempt(reconcile),
     beginRetry: (reconcile) => beginRetry(kind, reconcile),
@@ -76,14 +76,19 @@ function endAttempt({ memory }: UpdateReconcile<UpdateObject>): void {
 }
 
 /** The comparison that verified an image has not looked whether another one can be installed. */
-function beginStep<T extends UpdateObject>({ isFlash }: UpdateKind<T>, memory: UpdateMemory): void {
+function beginStep<T extends UpdateObject>({ isFlash }: UpdateKind<T>, memory: UpdateMemory, now: number): void {
+  const isVerified = memory.attempt.resetTime !== undefined;
   memory.beginStep();
+  // The next step has all of its time.
+  if (isVerified) memory.attempt = { ...memory.attempt, startTime: timeOf(now) };
   if (isFlash) memory.compared = undefined;
 }
 
 async function compare<T extends UpdateObject>(kind: UpdateKind<T>, reconcile: UpdateReconcile<T>): Promise<void> {
   const { memory, object, context } = reconcile;
+  memory.isComparing = true;
   const found = await inSession(reconcile, (session) => kind.compare(session));
+  memory.isComparing = false;
   const at = context.clock.now();
   const value = withoutRepetition(found, memory);
   const hasNewDesired = memory.desired !== undefined && memory.desired !== value.desired;
@@ -117,7 +122,8 @@ async function startAttempt<T extends UpdateObject>(
   reconcile: UpdateReconcile<T>,
 ): Promise<void> {
   const { facts, memory, now } = reconcile;
-  if (facts.comparison?.isPrepared !== false) await keepOn(reconcile);
+  // Whether something has to be sent before the machine is on is not known without a comparison.
+  if (facts.comparison !== undefined && facts.comparison.isPrepared !== false) await keepOn(reconcile);
   const { compared } = memory;
   memory.beginAttempt();
   if (!isFlash && compared?.value.hold === undefined) memory.compared = compared;
@@ -195,11 +201,10 @@ async function resetBmc<T extends UpdateObject>(reconcile: UpdateReconcile<T>): 
   const { facts, context, signal } = reconcile;
   const { bmc, bmcName } = facts.target;
   if (bmc !== undefined) {
-    const requested = bmc.metadata.annotations?.[operationAnnotation];
-    if (requested !== undefined && requested !== operations.gracefulRestartBmc)
-      throw new StaleDecision(`BMC ${bmcName} has annotation ${operationAnnotation}=${requested}; it comes first`);
+    const { resourceVersion } = bmc.metadata;
     const annotations = { [operationAnnotation]: operations.gracefulRestartBmc };
-    await context.client.mergePatch(BMC, { name: bmcName }, { metadata: { annotations } });
+    // Guarded: an operation that somebody requests meanwhile is not overwritten.
+    await context.client.mergePatch(BMC, { name: bmcName }, { metadata: { annotations } }, { resourceVersion });
     return;
   }
   await inSession(reconcile, async (session) => {

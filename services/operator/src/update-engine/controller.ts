@@ -43,13 +43,27 @@ export function updateController<T extends UpdateObject>(kind: UpdateKind<T>): C
     progressFields: updateProgressFields,
     paused: isPaused,
     watches: watchesOf(kind),
-    sources: (context: OperatorContext, enqueue) =>
-      context.bmcConnections.powerObserved.on((name) => {
-        const server = context.caches.servers.get(name);
-        for (const key of server === undefined ? [] : kind.keysOfServer(server, context)) enqueue(key);
-      }),
+    sources: (context: OperatorContext, enqueue) => updateSources(kind, context, enqueue),
     writes: [...kind.writes, 'servermaintenances', 'patch:bmcs'],
   });
+}
+
+/** What this process observed: the power of machines, and the systems of BMCs. */
+function updateSources<T extends UpdateObject>(
+  kind: UpdateKind<T>,
+  context: OperatorContext,
+  enqueue: (key: string) => void,
+): Disposable {
+  const { bmcConnections, caches } = context;
+  const sources = new DisposableStack();
+  sources.use(
+    bmcConnections.powerObserved.on((name) => {
+      const server = caches.servers.get(name);
+      for (const key of server === undefined ? [] : kind.keysOfServer(server, context)) enqueue(key);
+    }),
+  );
+  sources.use(bmcConnections.bmcObserved.on((name) => kind.keysOfBmc(name, context).forEach(enqueue)));
+  return sources;
 }
 
 const watchesOf = <T extends UpdateObject>(kind: UpdateKind<T>): WatchSource<OperatorContext>[] => [

@@ -2,20 +2,76 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import { deadlineFailure, deadlineInMs } from './deadline.ts';
-import { accepted, begun, blocked, created, installed, invalid, restarted, sent, task } from './test-facts.ts';
+import {
+  accepted,
+  begun,
+  blocked,
+  created,
+  heldBy,
+  installed,
+  invalid,
+  open,
+  restarted,
+  sent,
+  task,
+} from './test-facts.ts';
 import type { UpdateFacts } from './types.ts';
 
 const late = { sentMsAgo: minutes(121), startedMsAgo: minutes(121) };
 
+const settings: Partial<UpdateFacts> = { attempt: begun, isFlash: false, comparison: open };
+
 type Line = [title: string, facts: Partial<UpdateFacts>, reason: string, message: RegExp, isHeld: boolean];
 
 const lines: Line[] = [
-  ['that was not sent', { attempt: begun }, 'UpgradeIssueFailed', /installed version is as before/, false],
+  [
+    'that was not sent',
+    { attempt: begun, comparison: open },
+    'UpgradeIssueFailed',
+    /installed version is as before/,
+    false,
+  ],
   [
     'whose machine does not turn on',
-    { attempt: begun, isHostOn: false },
+    { attempt: begun, comparison: open, isHostOn: false },
     'UpgradeIssueFailed',
     /did not turn on/,
+    false,
+  ],
+  ['of settings that the BMC does not take', settings, 'SettingsNotSent', /did not take the settings/, false],
+  [
+    'of settings whose BMC is silent',
+    { ...settings, target: blocked },
+    'SettingsNotSent',
+    /^nothing was sent in time; retry when this has ended: it does not answer$/,
+    false,
+  ],
+  [
+    'of settings whose BMC does not return from a restart',
+    { ...settings, bmcReset: { isWanted: true, isUnderWay: true } },
+    'SettingsNotSent',
+    /did not return in time from its restart/,
+    false,
+  ],
+  [
+    'of settings whose BMC cannot be read',
+    { ...settings, comparison: undefined },
+    'SettingsNotSent',
+    /does not let its present state be read/,
+    false,
+  ],
+  [
+    'of settings whose BMC has another operation',
+    { ...settings, bmcReset: { isWanted: true, isUnderWay: false, heldBy } },
+    'SettingsNotSent',
+    /remove metal\.ironcore\.dev\/operation=ignore, then retry/,
+    false,
+  ],
+  [
+    'whose BMC could not be restarted after the change',
+    { attempt: { ...installed, restart: 'BMC' }, bmcReset: { isWanted: false, isUnderWay: false, heldBy } },
+    'VerificationFailed',
+    /the BMC was not restarted: remove metal\.ironcore\.dev\/operation=ignore/,
     false,
   ],
   ['whose BMC is silent', { attempt: accepted, target: blocked }, 'BMCSilent', /does not answer/, true],
@@ -59,6 +115,11 @@ test('an update that is not overdue has not failed', () => {
   assert.equal(deadlineInMs({ ...created, attempt: accepted, sentMsAgo: minutes(119) }), minutes(1));
 });
 
-test('settings that were not sent have no deadline: a flow has many steps', () => {
-  assert.equal(deadlineInMs({ ...created, ...late, attempt: begun, isFlash: false }), Infinity);
+test('settings that were not sent have the time of a step since it began', () => {
+  const waiting = { ...created, attempt: begun, isFlash: false, startedMsAgo: minutes(119) };
+  assert.equal(deadlineInMs(waiting), minutes(1));
+});
+
+test('an update that has no maintenance yet has no deadline', () => {
+  assert.equal(deadlineInMs({ ...created, ...late, attempt: {} }), Infinity);
 });

@@ -1,12 +1,13 @@
 import type { Explanation } from '../controllers/ready-condition.ts';
+import { shortened } from './settings-changes.ts';
 import type { UpdateFacts } from './types.ts';
 
 type Overdue = Explanation & { readonly holdsMaintenance?: true };
 
-/** Infinity while there is none. */
-export function deadlineInMs({ attempt, sentMsAgo, startedMsAgo, timeoutMs, isFlash }: UpdateFacts): number {
+/** Infinity while there is none: nobody is hurried to approve a maintenance. */
+export function deadlineInMs({ attempt, sentMsAgo, startedMsAgo, timeoutMs }: UpdateFacts): number {
   if (attempt.sendTime !== undefined) return timeoutMs - sentMsAgo;
-  return isFlash && attempt.startTime !== undefined ? timeoutMs - startedMsAgo : Infinity;
+  return attempt.startTime === undefined ? Infinity : timeoutMs - startedMsAgo;
 }
 
 /** Why the attempt cannot succeed any more, and whether the change may still be running. */
@@ -25,13 +26,25 @@ export const isTaskOpen = ({ attempt, task, isFlash }: UpdateFacts): boolean =>
   attempt.acceptTime !== undefined &&
   (attempt.installTime === undefined || (task?.state !== undefined && task.state !== 'Completed'));
 
-const neverSent = ({ isHostOn, needsHostOn }: UpdateFacts): Overdue => ({
-  reason: 'UpgradeIssueFailed',
-  message:
-    needsHostOn && !isHostOn
-      ? 'the machine did not turn on in time, so nothing was sent; see the condition Ready of the Server, then retry'
-      : 'the BMC did not take the image in time; the installed version is as before; look at the BMC, then retry',
+const neverSent = (update: UpdateFacts): Overdue => ({
+  reason: update.isFlash ? 'UpgradeIssueFailed' : 'SettingsNotSent',
+  message: neverSentMessage(update),
 });
+
+function neverSentMessage({ target, bmcReset, comparison, isHostOn, needsHostOn, isFlash }: UpdateFacts): string {
+  const cause = target.blocker ?? target.awaited;
+  if (cause !== undefined) return shortened(`nothing was sent in time; retry when this has ended: ${cause.message}`);
+  if (bmcReset.heldBy !== undefined) return `the BMC was not restarted in time: remove ${bmcReset.heldBy}, then retry`;
+  if (bmcReset.isUnderWay)
+    return 'the BMC did not return in time from its restart before the change; look at the BMC, then retry';
+  if (comparison === undefined)
+    return 'the BMC does not let its present state be read, so nothing was sent; see the log of the operator, then retry';
+  if (needsHostOn && !isHostOn)
+    return 'the machine did not turn on in time, so nothing was sent; see the condition Ready of the Server, then retry';
+  return isFlash
+    ? 'the BMC did not take the image in time; the installed version is as before; look at the BMC, then retry'
+    : 'the BMC did not take the settings in time; compare status.plan with the BMC, then retry';
+}
 
 const unreachable = ({ reason, message }: Explanation): Overdue => ({
   reason: 'BMCSilent',
@@ -48,11 +61,13 @@ const taskOverdue = ({ task }: UpdateFacts): Overdue => ({
   holdsMaintenance: true,
 });
 
-function unverified({ attempt, comparison, unhealthy, isHostOn }: UpdateFacts): Overdue {
+function unverified({ attempt, comparison, unhealthy, isHostOn, bmcReset }: UpdateFacts): Overdue {
   return { reason: 'VerificationFailed', message: message() };
 
   function message(): string {
     if (comparison?.problem !== undefined) return `after the change: ${comparison.problem.message}`;
+    if (attempt.restart === 'BMC' && attempt.resetTime === undefined && bmcReset.heldBy !== undefined)
+      return `the change is accepted, but the BMC was not restarted: remove ${bmcReset.heldBy}, then retry`;
     if (attempt.restart === 'Host' && attempt.resetTime === undefined)
       return 'the image is installed, but the machine was not restarted in time; see the condition Ready of the Server, then retry';
     if (unhealthy !== undefined)

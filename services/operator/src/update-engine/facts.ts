@@ -98,6 +98,7 @@ type ProgressFacts = Pick<
   | 'nextAttemptInMs'
   | 'isCorrected'
   | 'retriedBy'
+  | 'isUnreadable'
   | 'sentMsAgo'
   | 'startedMsAgo'
   | 'installedMsAgo'
@@ -118,6 +119,7 @@ function progressFacts({ metadata, status }: UpdateObject, memory: Readonly<Upda
     nextAttemptInMs: failure === undefined ? 0 : Date.parse(failure.time) + backoffOf(failedAttempts) - now,
     isCorrected: failure !== undefined && status?.observedGeneration !== metadata.generation,
     retriedBy,
+    isUnreadable: memory.isComparing,
     sentMsAgo: ago(attempt.sendTime),
     startedMsAgo: ago(attempt.startTime),
     installedMsAgo: ago(attempt.installTime),
@@ -157,13 +159,15 @@ function isSame(attempt: Attempt, recorded: Attempt): boolean {
 
 /** A BMC that restarts is not Enabled until it answers again. The cache may not have the request of a reset yet. */
 function bmcResetOf(bmc: BMC | undefined, attempt: Attempt, { config }: OperatorContext): BmcResetFacts {
-  const isRequested = bmc?.metadata.annotations?.[operationAnnotation] === operations.gracefulRestartBmc;
+  const requested = bmc?.metadata.annotations?.[operationAnnotation];
+  const isRequested = requested === operations.gracefulRestartBmc;
   const { reset, lastResetTime = '' } = bmc?.status ?? {};
   const hasFailed = reset?.failedAt !== undefined;
   const requestedAt = attempt.sendTime === undefined ? attempt.bmcResetTime : undefined;
   const isAwaited = bmc !== undefined && requestedAt !== undefined && !hasFailed && lastResetTime < requestedAt;
   const isUnderWay = isRequested || isAwaited || (reset !== undefined && !hasFailed);
-  return { isWanted: config.resetsBmcBeforeWork && bmc !== undefined, isUnderWay };
+  const heldBy = requested === undefined || isRequested ? undefined : `${operationAnnotation}=${requested}`;
+  return { isWanted: config.resetsBmcBeforeWork && bmc !== undefined, isUnderWay, heldBy };
 }
 
 const isUnhealthy = (server: Server): boolean =>

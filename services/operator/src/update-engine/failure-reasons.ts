@@ -23,6 +23,13 @@ export const updateFailureReasons = {
     remedy: 'Correct the settings, or annotate operation=retry.',
     command: 'kubectl get biossettings,bmcsettings',
   },
+  SettingsNotSent: {
+    weight: 'failed',
+    actor: 'person',
+    meaning: 'The maintenance began, and the BMC did not take the settings within the time limit.',
+    remedy: 'See the message for what was waited for; then annotate operation=retry.',
+    command: 'kubectl get biossettings,bmcsettings',
+  },
   ImageRefused: {
     weight: 'failed',
     actor: 'person',

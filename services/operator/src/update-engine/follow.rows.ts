@@ -7,6 +7,8 @@ import {
   failure,
   following,
   granted,
+  heldBy,
+  incomplete,
   installed,
   invalid,
   late,
@@ -56,6 +58,18 @@ export const followRows: readonly Line[] = [
   ['reads the task', 'InProgress', following(accepted, { task, nextPollInMs: 0 }), 'act readTask'],
   ['reads the task with pauses', 'InProgress', following(accepted, { task }), 'wait Installing'],
   ['looks for the image when there is no task', 'InProgress', following(accepted, { nextPollInMs: 0 }), 'act readTask'],
+  [
+    'follows a change that was sent, whatever other machines its BMC reports',
+    'InProgress',
+    following(accepted, { task, target: incomplete }),
+    'wait Installing',
+  ],
+  [
+    'waits for the other operation of a BMC that has to restart',
+    'InProgress',
+    following({ ...installed, restart: 'BMC' }, { bmcReset: { isWanted: false, isUnderWay: false, heldBy } }),
+    'wait BMCOperationFirst',
+  ],
   ['waits for a silent BMC', 'InProgress', following(accepted, { task, target: blocked }), 'wait BMCNotReady'],
   ['fails when the task never ends', 'InProgress', following(accepted, { task, ...late }), 'act recordFailure'],
   [

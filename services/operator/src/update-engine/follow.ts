@@ -16,6 +16,12 @@ export function powered(update: UpdateFacts, power: 'On' | 'Off'): Step {
   return wait(resyncMs, 'RestartingHost', `the Server controller turns the machine ${power === 'On' ? 'on' : 'off'}`);
 }
 
+/** The BMC is restarted by annotation, and has one at a time. */
+export function awaitOperation({ bmcReset: { heldBy }, target: { bmcName } }: UpdateFacts): Step | undefined {
+  if (heldBy === undefined) return undefined;
+  return wait(resyncMs, 'BMCOperationFirst', `BMC ${bmcName} has annotation ${heldBy}; remove it, or wait for its end`);
+}
+
 /** The change was sent, or is about to be. */
 export function follow(update: UpdateFacts): Step<'Done'> {
   const { attempt } = update;
@@ -78,7 +84,7 @@ export function restart(update: UpdateFacts): Step {
   if (attempt.restart === 'None') return act('recordRestart', 'Verifying');
   const early = update.restartsOnlyIfNeeded && attempt.powerOffTime === undefined ? seenEarly(update) : undefined;
   if (early !== undefined) return early;
-  if (attempt.restart === 'BMC') return act('resetBmc', 'ResettingBMC');
+  if (attempt.restart === 'BMC') return awaitOperation(update) ?? act('resetBmc', 'ResettingBMC');
   if (bmcReset.isUnderWay) return wait(resyncMs, 'ResettingBMC', 'the BMC restarts; the machine follows');
   if (update.window.state !== 'granted') return regain(update);
   if (attempt.powerOffTime === undefined)

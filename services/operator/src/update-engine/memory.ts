@@ -17,6 +17,8 @@ export interface Compared {
 /** Progress of one object. The part that must survive the process is in its status, from where the next process takes it. */
 export class UpdateMemory {
   compared: Compared | undefined;
+  /** A comparison was begun, and had no result yet. */
+  isComparing = false;
   /** Desired state of the last comparison. */
   desired: string | undefined;
   /** When the variables were read last. */

@@ -60,7 +60,7 @@ export const updateReasons = {
   NoServer: {
     weight: 'waiting',
     actor: 'operator',
-    meaning: 'The operator knows no Server of this BMC, so no maintenance can protect its machines.',
+    meaning: 'A machine of this BMC, or each of them, has no Server yet, so no maintenance can protect it.',
     remedy: 'Wait for the discovery of the BMC, or correct the reference.',
     command: 'kubectl get servers',
   },
@@ -131,6 +131,14 @@ export const updateReasons = {
     meaning: 'Another update of the same BMC comes first.',
     remedy: 'Nothing.',
   },
+  BMCOperationFirst: {
+    weight: 'waiting',
+    actor: 'person',
+    meaning: 'The BMC has to restart, and another operation is requested by its annotation.',
+    remedy: 'Remove the annotation of the BMC that the message names, or wait until its operation has ended.',
+    command: 'kubectl get bmcs',
+    pointsTo: 'BMC',
+  },
   ResettingBMC: { weight: 'working', actor: 'operator', meaning: 'The BMC restarts.', remedy: 'Nothing.' },
   RestartingHost: {
     weight: 'working',
@@ -196,6 +204,13 @@ export const updateReasons = {
     actor: 'operator',
     meaning: 'The present attempt was requested by the annotation in the message.',
     remedy: 'Nothing.',
+  },
+  SystemWithoutServer: {
+    weight: 'ok',
+    actor: 'person',
+    meaning: 'The BMC has a machine that gets no Server. It is in no maintenance while the BMC changes or restarts.',
+    remedy: 'See condition SystemsAccepted of the BMC; look at the machine if it must not lose its BMC for a while.',
+    command: 'kubectl describe bmcs',
   },
   ImageNotChecked: {
     weight: 'ok',

@@ -1,6 +1,7 @@
 import type { Outcome } from '@metal/kube/controller/definition.ts';
 import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
 import { condition, readyCondition, type ReportedCondition } from '../controllers/ready-condition.ts';
+import { firstOf } from './bmc-systems.ts';
 import type { UpdatePhase } from './decisions.ts';
 import { maintenanceConditions } from './maintenance-conditions.ts';
 import type { Plan, UpdateFacts, UpdateObject } from './types.ts';
@@ -44,6 +45,7 @@ export function reportUpdate<T extends UpdateObject>(
       readyCondition(object, outcome, isDone ? readyOf(outcome) : undefined),
       ...maintenanceConditions(object, facts, isDone),
       ...retryCondition(object, facts, isDone),
+      ...unmanagedCondition(object, facts, isDone),
       ...(facts.comparison?.notes ?? []).map((note) => condition(object, note.type, 'True', note)),
       ...kind.conditions(object, facts, isDone),
     ],
@@ -71,6 +73,16 @@ function planOf({ status }: UpdateObject, { comparison }: UpdateFacts, isDone: b
 
 function versionFields({ status }: UpdateObject, { task, comparison }: UpdateFacts): Record<string, unknown> {
   return { upgradeTask: task, installedVersion: comparison?.installedVersion ?? status?.installedVersion };
+}
+
+function unmanagedCondition(
+  object: UpdateObject,
+  { target: { unmanaged = [], bmcName } }: UpdateFacts,
+  isDone: boolean,
+): ReportedCondition[] {
+  if (unmanaged.length === 0 || isDone) return [];
+  const message = `${firstOf(unmanaged)} has no Server of BMC ${bmcName} and is in no maintenance`;
+  return [condition(object, 'SystemsOutsideMaintenance', 'True', { reason: 'SystemWithoutServer', message })];
 }
 
 function retryCondition(object: UpdateObject, { retriedBy }: UpdateFacts, isDone: boolean): ReportedCondition[] {

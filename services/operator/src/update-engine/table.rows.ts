@@ -2,6 +2,7 @@ import { minutes } from '@metal/kube/runtime/durations.ts';
 import {
   type Line,
   late,
+  lateSettings,
   restarted,
   accepted,
   begun,
@@ -11,7 +12,9 @@ import {
   failure,
   following,
   granted,
+  heldBy,
   held,
+  incomplete,
   installed,
   invalid,
   inWindow,
@@ -65,6 +68,12 @@ export const pendingRows: readonly Line[] = [
     'wait TargetTaken',
   ],
   ['waits for its BMC', 'Pending', { target: blocked }, 'wait BMCNotReady'],
+  [
+    'waits for the Server of another machine of its BMC',
+    'Pending',
+    { ...differs, target: incomplete },
+    'wait NoServer',
+  ],
   ['takes the reference of its target', 'Pending', { reference: 'missing' }, 'act claimTarget'],
   ['only compares in a dry run', 'Pending', { ...differs, isDryRun: true }, 'wait DryRun'],
   [
@@ -155,6 +164,12 @@ export const windowRows: readonly Line[] = [
     { ...inWindow, target: twoServers, maintenanceLimit: 1, attempt: {} },
     'act startAttempt',
   ],
+  [
+    'sends nothing while another machine of its BMC has no Server',
+    'InProgress',
+    { ...inWindow, target: incomplete },
+    'wait NoServer',
+  ],
   ['begins anew after it lost its maintenance unsent', 'InProgress', { ...differs, attempt: begun }, 'act endAttempt'],
   ['begins an attempt in its maintenance', 'InProgress', { ...inWindow, attempt: {} }, 'act startAttempt'],
   [
@@ -197,6 +212,61 @@ export const windowRows: readonly Line[] = [
     'act recordFailure',
   ],
   ['records that it sends', 'InProgress', inWindow, 'act recordIntent'],
+  [
+    'counts the time of a BMC that is silent in its maintenance',
+    'InProgress',
+    { ...inWindow, attempt: {}, target: blocked },
+    'act startAttempt',
+  ],
+  [
+    'waits for a BMC that is silent in its maintenance',
+    'InProgress',
+    { ...inWindow, target: blocked },
+    'wait BMCNotReady',
+  ],
+  [
+    'does not wait for ever for a BMC that is silent in its maintenance',
+    'InProgress',
+    { ...inWindow, ...lateSettings, target: blocked },
+    'act recordFailure',
+  ],
+  [
+    'waits for its maintenance as long as that takes, also behind a silent BMC',
+    'InProgress',
+    { ...differs, ...lateSettings, attempt: begun, window: requested, target: blocked },
+    'wait BMCNotReady',
+  ],
+  ['fails when settings were not taken in time', 'InProgress', { ...inWindow, ...lateSettings }, 'act recordFailure'],
+  [
+    'fails when the BMC does not return in time from the restart before the change',
+    'InProgress',
+    { ...inWindow, ...lateSettings, bmcReset: { isWanted: true, isUnderWay: true } },
+    'act recordFailure',
+  ],
+  [
+    'fails when the BMC could not be read in time',
+    'InProgress',
+    { ...inWindow, ...lateSettings, comparison: undefined, isUnreadable: true },
+    'act recordFailure',
+  ],
+  [
+    'compares once before it fails: the operator may have been off for long',
+    'InProgress',
+    { ...inWindow, ...lateSettings, comparison: undefined },
+    'act compare',
+  ],
+  [
+    'is done when the target is as desired after the time limit',
+    'InProgress',
+    { ...inWindow, ...lateSettings, comparison: same },
+    'go Completed',
+  ],
+  [
+    'waits for the other operation of a BMC that has to restart first',
+    'InProgress',
+    { ...inWindow, bmcReset: { isWanted: true, isUnderWay: false, heldBy } },
+    'wait BMCOperationFirst',
+  ],
 ];
 
 export const endRows: readonly Line[] = [

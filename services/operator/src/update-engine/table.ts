@@ -2,7 +2,7 @@ import { act, type Decision, go, type PhaseTable, type Row, wait } from '@metal/
 import { seconds } from '@metal/kube/runtime/durations.ts';
 import { deadlineFailure, deadlineInMs } from './deadline.ts';
 import { type Done, type Inner, resyncMs, type Step, type UpdateAction, type UpdatePhase } from './decisions.ts';
-import { follow, powered } from './follow.ts';
+import { awaitOperation, follow, powered } from './follow.ts';
 import type { UpdateReason } from './reasons.ts';
 import type { Comparison, UpdateFacts } from './types.ts';
 
@@ -83,8 +83,8 @@ function limitTooLow({ target: { servers, bmcName }, maintenanceLimit: limit }: 
 
 /** Why nothing is read or sent. */
 function beforeWork({ target, reference }: UpdateFacts): Step | undefined {
-  if (target.blocker !== undefined)
-    return wait(resyncMs, target.blocker.reason as UpdateReason, target.blocker.message);
+  const cause = target.blocker ?? target.awaited;
+  if (cause !== undefined) return wait(resyncMs, cause.reason as UpdateReason, cause.message);
   if (reference === 'missing') return act('claimTarget', 'TargetClaimed');
   return undefined;
 }
@@ -118,13 +118,26 @@ function advance(update: UpdateFacts): Step<'Pending' | 'Done' | 'Failed'> {
   const { comparison, window, rival } = update;
   if (rival !== undefined) return go('Pending', 'TargetTaken', takenMessage(rival));
   const before = beforeWork(update);
-  if (before !== undefined) return before;
-  if (comparison === undefined) return act('compare', 'Comparing');
+  if (before !== undefined) return inWindow(update) ?? before;
+  if (comparison === undefined)
+    return (update.isUnreadable ? inWindow(update) : undefined) ?? act('compare', 'Comparing');
   if (comparison.problem !== undefined) return act('recordFailure', comparison.problem.reason as UpdateReason);
   if (comparison.steps.length === 0) return go('Done', 'AsDesired');
   if (update.isDryRun) return go('Pending', 'DryRun');
   if (window.state !== 'granted') return awaitWindow(update);
   return work(update, comparison);
+}
+
+/** The server is kept for a BMC that gives no answer: the time of the step counts, and ends. */
+function inWindow(update: UpdateFacts): Step | undefined {
+  if (update.window.state !== 'granted') return undefined;
+  if (update.attempt.startTime === undefined) return act('startAttempt', 'ServerMaintenanceApproval');
+  return failOverdue(update);
+}
+
+function failOverdue(update: UpdateFacts): Step | undefined {
+  const overdue = deadlineFailure(update);
+  return overdue && act('recordFailure', overdue.reason as UpdateReason, overdue.message);
 }
 
 function awaitWindow(update: UpdateFacts): Step<'Pending'> {
@@ -155,9 +168,10 @@ function work(update: UpdateFacts, comparison: Comparison): Step<'Pending'> {
   if (update.comparedMsAgo > freshMs) return act('compare', 'Comparing');
   if (comparison.hold !== undefined)
     return holdInWindow(update, comparison.hold.reason as UpdateReason, comparison.hold.message);
-  const overdue = deadlineFailure(update);
-  if (overdue !== undefined) return act('recordFailure', overdue.reason as UpdateReason, overdue.message);
-  if (bmcReset.isWanted && attempt.bmcResetTime === undefined) return act('resetBmcFirst', 'ResettingBMC');
+  const overdue = failOverdue(update);
+  if (overdue !== undefined) return overdue;
+  if (bmcReset.isWanted && attempt.bmcResetTime === undefined)
+    return awaitOperation(update) ?? act('resetBmcFirst', 'ResettingBMC');
   if (bmcReset.isUnderWay) return wait(resyncMs, 'ResettingBMC', 'the BMC restarts before the change');
   if (comparison.isPrepared === false) return act('prepare', 'SendingChange');
   if (update.needsHostOn && !update.isHostOn) return powered(update, 'On');

@@ -8,6 +8,7 @@ import { inlineConnectionName, shardKeyOfServer } from '../bmc-connections/shard
 import type { OperatorContext } from '../controllers/context.ts';
 import { conditionsOf, type Explanation } from '../controllers/ready-condition.ts';
 import { StaleDecision } from '../errors.ts';
+import { firstOf, unservedSystems } from './bmc-systems.ts';
 import type { Target, UpdateObject } from './types.ts';
 
 const blocked = (bmcName: string, blocker: Explanation): Target => ({
@@ -43,7 +44,22 @@ export function bmcTarget(name: string | undefined, context: OperatorContext): T
   const servers = context.caches.servers.by('bmc', name ?? '').toSorted(byAge);
   const message = `no Server of BMC ${name ?? ''} exists yet`;
   const blocker = target.blocker ?? (servers.length === 0 ? { reason: 'NoServer', message } : undefined);
-  return { ...target, servers, blocker };
+  return { ...target, servers, blocker, ...otherSystems(target, servers, context) };
+}
+
+/** A restart of the BMC concerns all of its machines. A maintenance begins when those that get a Server have it. */
+function otherSystems(
+  { bmc, bmcName, connection }: Omit<Target, 'servers'>,
+  servers: readonly Server[],
+  { bmcConnections, caches }: OperatorContext,
+): Pick<Target, 'awaited' | 'unmanaged'> {
+  const observation = bmcConnections.lastObservedBmc(bmcName, connection).observation;
+  if (bmc === undefined) return {};
+  if (observation === undefined) return { awaited: notReady(`the systems of BMC ${bmcName} were not read yet`) };
+  const hasServer = (uuid: string): boolean => caches.servers.by('uuid', uuid).length > 0;
+  const { expected, unmanaged } = unservedSystems(bmc, { systems: observation.systems, servers, hasServer });
+  const message = `${firstOf(expected)} of BMC ${bmcName} has no Server yet; it is created next`;
+  return { unmanaged, awaited: expected.length === 0 ? undefined : { reason: 'NoServer', message } };
 }
 
 function bmcOf(bmcName: string, { caches, config }: OperatorContext): Omit<Target, 'servers'> {

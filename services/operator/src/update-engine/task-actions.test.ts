@@ -7,11 +7,11 @@ import { readTask } from './task-actions.ts';
 import { accepted, created, target } from './test-facts.ts';
 import type { UpdateObject } from './types.ts';
 import type { UpdateKind } from './update-kind.ts';
+import { stateReason } from './version-kind.ts';
 
-/** The failure of an update whose task failed with these messages. */
-async function failureWith(messages: readonly string[]) {
-  const resource = { TaskState: 'Exception', Messages: messages.map((Message) => ({ Message })) };
-  const bmc = { read: async () => ({ value: resource, status: 200 }) };
+/** What is known of an update after its task was read. */
+async function memoryAfter(resource: object): Promise<UpdateMemory> {
+  const bmc = { read: async () => ({ value: { Messages: [], ...resource }, status: 200 }) };
   const bmcConnections = { withBmc: (_name: string, _connection: object, call: (one: object) => unknown) => call(bmc) };
   const memory = new UpdateMemory();
   memory.attempt = accepted;
@@ -21,8 +21,39 @@ async function failureWith(messages: readonly string[]) {
   // The members that the action uses.
   const reconcile = { facts, memory, context } as unknown as UpdateReconcile<UpdateObject>;
   await readTask({} as UpdateKind<UpdateObject>, reconcile);
-  return memory.failure ?? assert.fail('it did not fail');
+  return memory;
 }
+
+async function failureWith(messages: readonly string[]) {
+  const { failure } = await memoryAfter({ TaskState: 'Exception', Messages: messages.map((Message) => ({ Message })) });
+  return failure ?? assert.fail('it did not fail');
+}
+
+const states: [title: string, resource: object, state: string, isInstalled: boolean][] = [
+  ['with a state of Redfish', { TaskState: 'Starting' }, 'Starting', false],
+  ['with an empty state keeps the last one', { TaskState: '', PercentComplete: 40 }, 'Running', false],
+  ['without a state keeps the last one', { PercentComplete: 40 }, 'Running', false],
+  ['that completed is installed', { TaskState: 'Completed' }, 'Completed', true],
+];
+for (const [title, resource, state, isInstalled] of states)
+  test(`a task ${title}`, async () => {
+    const { task, attempt, failure } = await memoryAfter(resource);
+    assert.equal(task?.state, state);
+    assert.equal(attempt.installTime !== undefined, isInstalled);
+    assert.equal(failure, undefined);
+  });
+
+const reasons: [state: string | undefined, reason: string][] = [
+  ['Running', 'Running'],
+  ['', 'Unknown'],
+  [undefined, 'Unknown'],
+  ['In Progress', 'Unknown'],
+  ['7', 'Unknown'],
+];
+for (const [state, reason] of reasons)
+  test(`the task state ${JSON.stringify(state)} gives a condition the reason ${reason}`, () => {
+    assert.equal(stateReason(state), reason);
+  });
 
 test('a failed task gives its messages, as far as a condition has space for them', async () => {
   const short = await failureWith(['wrong checksum', 'try again']);

@@ -100,10 +100,12 @@ function taskOf(
   { kind, task, state, status, percent }: UpdateProgress,
   before: string | undefined,
 ): NonNullable<UpdateStatus['upgradeTask']> {
+  // A BMC that has just begun a task may report it without a state.
+  const reported = state === '' ? undefined : state;
   const stateOf = { Running: before, Completed: 'Completed', Failed: 'Exception', Gone: undefined } as const;
   return {
     URI: task,
-    state: state ?? stateOf[kind],
+    state: reported ?? stateOf[kind],
     status,
     percentageComplete: percent === undefined ? undefined : Math.round(percent),
   };

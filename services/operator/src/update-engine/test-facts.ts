@@ -17,6 +17,8 @@ const maintenance = {
 export const target = { bmcName: 'bmc', bmc: undefined, connection: undefined, servers: [server], blocker: undefined };
 export const twoServers = { ...target, servers: [server, { ...server, metadata: { name: 'two' } }] };
 export const blocked = { ...target, blocker: { reason: 'BMCNotReady', message: 'it does not answer' } };
+const awaited = { reason: 'NoServer', message: '/2 has no Server yet' };
+export const incomplete = { ...target, awaited };
 
 export const noWindow: WindowFacts = {
   state: 'none',
@@ -70,6 +72,7 @@ export const created: UpdateFacts = {
   holdsForRollout: false,
   comparison: undefined,
   comparedMsAgo: 0,
+  isUnreadable: false,
   nextDriftCheckInMs: minutes(50),
   nextVariablesReadInMs: Infinity,
   window: noWindow,
@@ -110,4 +113,6 @@ export const following = (attempt: Attempt, more: Partial<UpdateFacts> = {}): Pa
   attempt,
   ...more,
 });
+export const lateSettings: Partial<UpdateFacts> = { isFlash: false, startedMsAgo: minutes(121) };
+export const heldBy = 'metal.ironcore.dev/operation=ignore';
 export const late: Partial<UpdateFacts> = { sentMsAgo: minutes(121) };

@@ -38,6 +38,10 @@ export interface Target {
   readonly servers: readonly Server[];
   /** Why nothing can be sent now. */
   readonly blocker: Explanation | undefined;
+  /** Why no change begins. One that was sent is followed. */
+  readonly awaited?: Explanation | undefined;
+  /** URIs of machines behind the BMC that have no Server of it: they are in no maintenance. */
+  readonly unmanaged?: readonly string[] | undefined;
 }
 
 /** Changes that are made together, and what restarts for them. */
@@ -122,6 +126,8 @@ export interface UpdateFacts {
   /** Undefined until the BMC was compared with the present spec. */
   readonly comparison: Comparison | undefined;
   readonly comparedMsAgo: number;
+  /** The comparison was tried since the last one, without a result. */
+  readonly isUnreadable: boolean;
   readonly nextDriftCheckInMs: number;
   /** Until the variables are read again; Infinity without any. */
   readonly nextVariablesReadInMs: number;
@@ -167,4 +173,6 @@ export interface BmcResetFacts {
   /** Before the work, by --reset-bmc-before-work. */
   readonly isWanted: boolean;
   readonly isUnderWay: boolean;
+  /** Another operation that is requested of the BMC, as annotation=value: it comes first, or a person removes it. */
+  readonly heldBy?: string | undefined;
 }

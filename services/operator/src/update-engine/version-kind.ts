@@ -137,6 +137,6 @@ function versionConditions(object: VersionObject, facts: UpdateFacts, isDone: bo
   return conditions;
 }
 
-/** A reason must not be empty. */
-const stateReason = (state: string | undefined): string =>
+/** A reason of a condition is a word: a state that is none, or that the BMC does not report, is Unknown. */
+export const stateReason = (state: string | undefined): string =>
   /^[A-Za-z][A-Za-z0-9]*$/.test(state ?? '') ? (state ?? '') : 'Unknown';

@@ -5,14 +5,16 @@ import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSettings } from '@metal/api/v1alpha1/bmc-settings.ts';
 import { BMCVersion } from '@metal/api/v1alpha1/bmc-version.ts';
 import { FirmwareVersion } from '@metal/api/v1alpha1/firmware-version.ts';
+import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
+import { operationAnnotation } from '@metal/api/wire/contract.ts';
 import { isInWindow } from '@metal/api/wire/maintenance-window.ts';
 import type { WatchSource } from '@metal/kube/controller/definition.ts';
 import { isSameJson } from '@metal/kube/controller/status-diff.ts';
 import { controllerOf, type KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { OperatorCaches } from '../../caches.ts';
 import { isInService } from '../../rollouts/fleet-updates.ts';
-import { complianceOf, progressOf, type Update } from '../../rollouts/update.ts';
+import { complianceOf, isContested, isWaiting, progressOf, type Update, wasStarted } from '../../rollouts/update.ts';
 import type { OperatorContext } from '../context.ts';
 import type { SetKind, UpdateSet } from './set-kind.ts';
 
@@ -31,7 +33,35 @@ export const setWatches = <S extends UpdateSet, C extends Update>(kind: SetKind<
     predicate: isSpecChanged,
   },
   ...updateKinds.map((updateKind) => updateWatch(kind, updateKind.kind === kind.childKind.kind, updateKind)),
+  {
+    kind: ServerMaintenance,
+    mapToKeys: (maintenance, { caches }) => setOfMaintenance(kind, maintenance, caches),
+    predicate: concernsRollout,
+  },
 ];
+
+/** The rollout counts objects whose maintenance waits for its approval, and deletion those whose maintenance has begun. */
+function concernsRollout(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  const [one, other] = [before, after].map((object) => {
+    // The watch is of this kind.
+    const { status, metadata } = (object as ServerMaintenance | undefined) ?? {};
+    const isUnapproved = (status?.conditions ?? []).some(({ reason }) => reason === 'WaitingForApproval');
+    return [status?.state, isUnapproved, metadata?.deletionTimestamp];
+  });
+  return !isSameJson(one, other);
+}
+
+function setOfMaintenance<S extends UpdateSet, C extends Update>(
+  kind: SetKind<S, C>,
+  maintenance: KubeObject,
+  caches: OperatorCaches,
+): string[] {
+  const update = controllerOf(maintenance);
+  if (update?.kind !== kind.childKind.kind) return [];
+  const child = kind.children(caches).get(update.name);
+  const owner = child && controllerOf(child);
+  return owner?.kind === kind.kind.kind ? [owner.name] : [];
+}
 
 const namesOf = <S extends UpdateSet, C extends Update>(kind: SetKind<S, C>, caches: OperatorCaches): string[] =>
   [...kind.sets(caches).all()].map(({ metadata }) => metadata.name);
@@ -89,6 +119,31 @@ function updateWatch<S extends UpdateSet, C extends Update>(
       const owner = controllerOf(child);
       return [...(owner?.kind === kind.kind.kind ? [owner.name] : []), ...setsSelecting(kind, target, caches)];
     },
+    predicate: isSeenBySets,
+  };
+}
+
+/** What sets read of an object. The progress of its work changes often, and is not among it. */
+export function isSeenBySets(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  // The watch is of an update.
+  const [one, other] = [before, after].map((object) => object && seenOf(object as Update));
+  return !isSameJson(one, other);
+}
+
+function seenOf(update: Update): unknown {
+  const { metadata, status } = update;
+  const { [operationAnnotation]: operation } = metadata.annotations ?? {};
+  return {
+    spec: metadata.generation,
+    deleted: metadata.deletionTimestamp,
+    owner: controllerOf(update)?.uid,
+    operation,
+    rollout: [isWaiting(update), wasStarted(update)],
+    state: status?.state,
+    progress: [progressOf(update), complianceOf(update), isContested(update)],
+    plan: [status?.plan?.total, status?.plan?.restart],
+    maintenances: status?.serverMaintenanceRefs,
+    hasTask: status?.upgradeTask !== undefined,
   };
 }
 
