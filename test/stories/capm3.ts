@@ -53,7 +53,11 @@ export class Capm3 {
     const isEmpty = host.spec.image === undefined && host.spec.customDeploy === undefined;
     const credentialsName = host.spec.bmc?.credentialsName;
     if (credentialsName !== undefined)
-      await this.#client.mergePatch(Secret, { namespace, name: credentialsName }, labelled({ [clusterLabel]: cluster }));
+      await this.#client.mergePatch(
+        Secret,
+        { namespace, name: credentialsName },
+        labelled({ [clusterLabel]: cluster }),
+      );
     await this.#client.mergePatch(
       BareMetalHost,
       { namespace, name },
@@ -116,7 +120,8 @@ export class Capm3 {
 
   async unpause(name: string): Promise<void> {
     const { metadata } = await this.#get(name);
-    if (metadata.annotations?.[pausedAnnotation] === capm3Pause) await this.#annotate(name, { [pausedAnnotation]: null });
+    if (metadata.annotations?.[pausedAnnotation] === capm3Pause)
+      await this.#annotate(name, { [pausedAnnotation]: null });
   }
 
   /** Power off by remediation; `end` powers on again. */

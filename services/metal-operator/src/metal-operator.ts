@@ -2,8 +2,6 @@ import { kinds } from '@metal/api/kinds.ts';
 import { bootTokenKeyFrom } from '@metal/api/wire/boot-token-key.ts';
 import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
 import { ControllerMetrics } from '@metal/kube/controller/metrics.ts';
-import { startOperator } from '@metal/operator/operator.ts';
-import { KeyNotifier } from '@metal/kube/runtime/key-notifier.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
 import { Registry as MetricsRegistry } from 'prom-client';
@@ -14,7 +12,6 @@ import {
   type SharedWithCaches,
   startBootService,
   startDhcpService,
-  startEventsService,
   startMetal3Controllers,
   startMetadataService,
   startRegistryService,
@@ -29,9 +26,7 @@ import {
   untilKindsAllowControllers,
   watchKinds,
 } from './caches.ts';
-import { exportOtherOperators, presenceOf } from './other-operators.ts';
-import { exportFleet, exportTraffic } from './metrics/metrics.ts';
-import { exportShardMetrics } from './metrics/shard-metrics.ts';
+import { startControllers } from './controllers-service.ts';
 
 /** One process of the product, with the components of its configuration. */
 export interface RunningMetalOperator extends AsyncDisposable {
@@ -217,45 +212,4 @@ async function startIfEnabled<T>(
   startComponent: () => Promise<T>,
 ): Promise<T | undefined> {
   return components.has(component) ? startComponent() : undefined;
-}
-
-interface RunningControllers {
-  readonly eventUrl: string | undefined;
-  readonly stopped: Promise<void>;
-  readonly presence: Presence;
-}
-
-/** The operator, with the event receiver in front of it and the metrics of the fleet beside it. */
-async function startControllers(
-  shared: SharedWithCaches,
-  {
-    registryUrl,
-    bootUrl,
-    ...manager
-  }: { registryUrl: string; bootUrl: string; cacheSet: CacheSet; controllerMetrics: ControllerMetrics },
-  stack: AsyncDisposableStack,
-): Promise<RunningControllers> {
-  const { caches, clock, metrics } = shared;
-  const { operator, registry, boot, events, leaderElect, lease } = shared.config;
-  const { isRefusedAddress } = boot.imageSources;
-  const bmcEvents = new KeyNotifier();
-  const eventUrl = events.url && (await startEventsService(shared, events.url, bmcEvents, stack));
-  const { scheduler, membership, stopped } = stack.use(
-    await startOperator({
-      ...shared,
-      config: { ...operator, eventUrl },
-      leaderElect,
-      lease,
-      ...manager,
-      registry: { url: registryUrl, auth: registry.auth, caPem: registry.caPem },
-      firmwareImages: { bootUrl: bootUrl === '' ? undefined : bootUrl, isRefusedAddress },
-      bmcEvents,
-      traffic: exportTraffic(metrics, caches),
-    }),
-  );
-  stack.use(exportFleet(metrics, { caches, scheduler, clock }));
-  exportShardMetrics(metrics, { membership, caches });
-  const presence = stack.use(presenceOf(shared).start());
-  exportOtherOperators(metrics, presence);
-  return { eventUrl, stopped, presence };
 }

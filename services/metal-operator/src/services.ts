@@ -190,7 +190,7 @@ export function startMetal3Controllers(
   }: Pick<Metal3Options, 'cacheSet' | 'controllerMetrics'> & { caches: Metal3Caches; stack: AsyncDisposableStack },
 ): RunningMetal3 {
   const { config, identity, hostBackEnds } = shared;
-  const { client, clock, random, log, metrics } = shared;
+  const { caches, client, clock, random, log, metrics } = shared;
   const namespace = config.operator.managerNamespace;
   const running = startMetal3({
     config: config.metal3,
@@ -200,7 +200,7 @@ export function startMetal3Controllers(
     log,
     metrics,
     ...manager,
-    backEnds: hostBackEnds ?? builtInBackEnds(),
+    backEnds: hostBackEnds ?? builtInBackEnds({ config: config.metal3, caches, clock, random }, stack),
     leaderElection: config.leaderElect ? { namespace, identity, ...config.lease } : undefined,
   });
   return stack.use(running);

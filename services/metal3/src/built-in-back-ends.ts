@@ -1,7 +1,48 @@
-import type { BackEndName } from './options.ts';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { IronicBackEnd } from './ironic/ironic-back-end.ts';
+import { machineOwner } from './ironic/machine-owner.ts';
+import type { BackEndName, Metal3Config } from './options.ts';
 import type { BackEnd } from './provisioner/back-end.ts';
 
-/** The back ends that this process has. To add one, add a line. */
-export function builtInBackEnds(): Readonly<Partial<Record<BackEndName, BackEnd>>> {
-  return {};
+export interface BackEndOptions {
+  readonly config: Metal3Config;
+  /** The machines that the operator manages. */
+  readonly caches: {
+    readonly bmcs: Cache<BMC>;
+    readonly endpoints: Cache<Endpoint>;
+    readonly servers: Cache<Server>;
+  };
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** The back ends that this process has. To add one, add a line. The stack owns their connections. */
+export function builtInBackEnds(
+  options: BackEndOptions,
+  stack: AsyncDisposableStack,
+): Readonly<Partial<Record<BackEndName, BackEnd>>> {
+  return { ...ironicOf(options, stack) };
+}
+
+function ironicOf({ config: { ironic }, caches, clock, random }: BackEndOptions, stack: AsyncDisposableStack) {
+  if (ironic === undefined) return {};
+  const rejectionOf = (address: string) => {
+    const { bmcs, endpoints, servers } = caches;
+    return machineOwner(address, {
+      bmcs: [...bmcs.all()],
+      endpoints: [...endpoints.all()],
+      servers: [...servers.all()],
+    });
+  };
+  const backEnd = new IronicBackEnd({
+    options: ironic,
+    clock,
+    random,
+    rejectionOf: ({ spec }) => rejectionOf(spec.bmc?.address ?? ''),
+  });
+  return { ironic: stack.use(backEnd) };
 }

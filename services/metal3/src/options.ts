@@ -10,6 +10,7 @@ import {
   url,
 } from '@metal/api/common/options.ts';
 import { ConfigError } from '@metal/kube/config-error.ts';
+import type { IronicOptions } from './ironic/options.ts';
 
 export type BackEndName = 'native' | 'ironic';
 export const backEndNames = ['native', 'ironic'] as const satisfies readonly BackEndName[];
@@ -117,8 +118,6 @@ const variables = {
   isProvisioningNetworkDisabled: 'PROVISIONING_NETWORK_DISABLED',
 } as const satisfies Partial<Record<keyof typeof metal3OptionTable, string>>;
 
-type PersistentBoot = 'Default' | 'Always' | 'Never';
-
 export interface Metal3Config {
   readonly provisioner: BackEndName;
   /** 0: no limit. */
@@ -126,34 +125,7 @@ export interface Metal3Config {
   readonly buildsPreprovisioningImages: boolean;
   readonly deployImages: DeployImages;
   /** Undefined without an endpoint. */
-  readonly ironic: IronicConfig | undefined;
-}
-
-export interface IronicConfig {
-  /** URL of the API, with or without `/v1/`. */
-  readonly endpoint: string;
-  /** Directory with the files `username` and `password`; without it there is no authentication. */
-  readonly loginDirectory: string | undefined;
-  /** Files that do not exist are not used. */
-  readonly tls: {
-    readonly caFile: string | undefined;
-    readonly certificateFile: string | undefined;
-    readonly keyFile: string | undefined;
-    readonly isInsecure: boolean;
-    readonly skipsNameVerification: boolean;
-  };
-  readonly timeoutMs: number;
-  readonly readyForMs: number;
-  readonly ramdisk: {
-    readonly kernelUrl: string | undefined;
-    readonly initrdUrl: string | undefined;
-    readonly isoUrl: string | undefined;
-  };
-  readonly usesPreprovisioningImages: boolean;
-  readonly provisioningLimit: number;
-  readonly isProvisioningNetworkDisabled: boolean;
-  readonly persistentBoot: { readonly liveIso: PersistentBoot; readonly disk: PersistentBoot };
-  readonly externalUrlV6: string | undefined;
+  readonly ironic: IronicOptions | undefined;
 }
 
 /** Ramdisks for PreprovisioningImages, by architecture; under the empty key that of the operator's own architecture. */
@@ -177,7 +149,7 @@ export function readMetal3Config(texts: OptionTexts, environment: NodeJS.Process
       ramdisk: byArchitecture('DEPLOY_RAMDISK', values.deployRamdiskUrl, environment),
       iso: byArchitecture('DEPLOY_ISO', values.deployIsoUrl, environment),
     },
-    ironic: endpoint === undefined ? undefined : ironicConfig(endpoint, values),
+    ironic: endpoint === undefined ? undefined : ironicOptions(endpoint, values),
   };
 }
 
@@ -189,7 +161,7 @@ export function requireIronic({ provisioner, ironic }: Metal3Config): void {
 
 type Values = ReturnType<typeof parseOptions<typeof metal3OptionTable>>;
 
-const ironicConfig = (endpoint: string, values: Values): IronicConfig => ({
+const ironicOptions = (endpoint: string, values: Values): IronicOptions => ({
   endpoint,
   loginDirectory: values.ironicAuthDirectory && `${values.ironicAuthDirectory}/ironic`,
   tls: {

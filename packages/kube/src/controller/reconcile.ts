@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import type { EventText } from '../client/events.ts';
 import { comesFrom } from './abort-reason.ts';
 import { isConflict, isNotFound, OperatorError } from '../errors.ts';
@@ -6,29 +5,16 @@ import { keyOf, type KubeObject } from '../kinds/kind.ts';
 import type { Act, Decision, Go, Rest, Wait } from './decide.ts';
 import { DecisionEvents } from './decision-events.ts';
 import { DecisionLog } from './decision-log.ts';
-import type { ControllerRuntime, Outcome, PhaseControllerDefinition, Reconcile, ReconcileStart } from './definition.ts';
-import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizers.ts';
+import type { Outcome, PhaseControllerDefinition, Reconcile, ReconcileStart } from './definition.ts';
+import { OwnFinalizer } from './own-finalizer.ts';
 import { ObjectMemories } from './memory.ts';
 import { type PhaseState, PhaseTimes } from './phase-state.ts';
 import type { ReconcileScope } from './reconcile-scope.ts';
 import { messageOf, retryClassOf } from './retry-policy.ts';
-import type { StatusWriter } from './status-writer.ts';
+import type { NextReconcile, ReconcilerOptions } from './reconciler-options.ts';
 
 /** A table that does not wait or rest within this many steps is a defect: the reconcile fails. */
 const defaultSteps = 10;
-
-/** Milliseconds until the next reconcile; undefined if the object rests until the next change. */
-export type NextReconcile = number | undefined;
-
-export interface ReconcilerOptions<T extends KubeObject, Phase extends string, Facts> {
-  readonly runtime: ControllerRuntime;
-  readonly log: Logger;
-  readonly statusWriter: StatusWriter<T, Phase, Facts>;
-  /** Runs an action outside of the limit on concurrent reconciles. */
-  readonly runAction: <R>(action: () => Promise<R>) => Promise<R>;
-  /** How often the reconcile of an object failed in a row. */
-  readonly failuresOf: (key: string) => number;
-}
 
 /**
  * Reconciles one object: observe (memory and facts), decide (the row of its phase), act; again and again until the decision is
@@ -43,6 +29,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
   readonly #phases: PhaseTimes<T, Phase>;
   readonly #decisionLog: DecisionLog;
   readonly #events: DecisionEvents<Phase>;
+  readonly #finalizer: OwnFinalizer<T>;
 
   constructor(
     definition: PhaseControllerDefinition<T, Phase, Facts, Action, Context, Memory>,
@@ -58,6 +45,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
     this.#phases = new PhaseTimes(definition.phaseOf, runtime.clock);
     this.#decisionLog = new DecisionLog(log, definition.readOnlyActions ?? []);
     this.#events = new DecisionEvents(definition, runtime);
+    this.#finalizer = new OwnFinalizer(definition, { client: runtime.client, writer: options.statusWriter });
   }
 
   async reconcile(key: string, scope: ReconcileScope): Promise<NextReconcile> {
@@ -66,7 +54,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
     if (object === undefined) return this.forget(key);
     const deleting = object.metadata.deletionTimestamp !== undefined;
     if (deleting ? deletion === undefined : paused?.(object) === true) return undefined;
-    if (!deleting) await this.#ensureFinalizer(object);
+    if (!deleting) await this.#finalizer.addTo(object);
     const state = this.#phases.stateOf(object);
     try {
       const early = await this.#begin(object, state, scope);
@@ -203,7 +191,7 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
 
   async #rest(object: T, facts: Facts, decision: Wait | Rest, state: PhaseState<Phase>): Promise<NextReconcile> {
     const isWait = decision.kind === 'wait';
-    if (!isWait && object.metadata.deletionTimestamp !== undefined) return this.#removeFinalizer(object);
+    if (!isWait && object.metadata.deletionTimestamp !== undefined) return this.#finalizer.removeFrom(object);
     const { kind } = decision;
     const described = isWait
       ? { kind, reason: decision.reason, message: decision.message, delayMs: decision.delayMs }
@@ -214,19 +202,6 @@ export class Reconciler<T extends KubeObject, Phase extends string, Facts, Actio
     if (!isWait) this.#events.endWait(keyOf(object));
     if (!isWait) return Number.isFinite(reportInMs) ? reportInMs : undefined;
     return Math.max(Math.min(decision.delayMs, reportInMs, this.#events.recordWait(object, state.phase, decision)), 1);
-  }
-
-  async #removeFinalizer(object: T): Promise<undefined> {
-    const { finalizer, kind } = this.#definition;
-    if (finalizer !== undefined && hasFinalizer(object, finalizer))
-      await removeFinalizer(this.#options.runtime.client, kind, object, finalizer);
-  }
-
-  async #ensureFinalizer(object: T): Promise<void> {
-    const { finalizer, kind } = this.#definition;
-    if (finalizer === undefined || hasFinalizer(object, finalizer)) return;
-    const { statusWriter, runtime } = this.#options;
-    await statusWriter.writeQuietly(keyOf(object), () => addFinalizer(runtime.client, kind, object, finalizer));
   }
 
   #outcome(

@@ -62,8 +62,8 @@ async function change({ image, services }: DataImageWork, isAttached: boolean): 
   return { result: busy(settleMs), url: wanted };
 }
 
-function withoutError({ attachedImage: _, ...status }: Status): Status {
-  const { error, ...rest } = status;
+function withoutError(status: Status): Status {
+  const { error, attachedImage: _, ...rest } = status;
   return error === undefined ? rest : { ...rest, error: { count: 0, message: '' } };
 }
 

@@ -1,8 +1,10 @@
+import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { labelsOf } from '../../host-metrics.ts';
 import { claimSecret, findSecret } from '../../objects/host-secrets.ts';
 import { type ImageFormat, obtainImage } from '../../objects/preprovisioning-images.ts';
 import { accessOf } from './pass-run.ts';
 import { type HostReconcile, workOf } from './run-work.ts';
+import type { HostFacts } from './types.ts';
 import { fail } from './work.ts';
 
 /**
@@ -43,22 +45,14 @@ async function wantedFormats({
   context,
 }: HostReconcile): Promise<readonly ImageFormat[] | undefined> {
   if (!context.config.buildsPreprovisioningImages) return undefined;
-  const { automatedCleaningMode, inspectionMode } = object.spec;
-  switch (facts.state) {
-    case 'inspecting':
-      return inspectionMode === 'fast' ? undefined : memory.provisioner.preprovisioningImageFormats();
-    case 'deprovisioning':
-      return automatedCleaningMode === 'disabled' ? undefined : memory.provisioner.preprovisioningImageFormats();
-    case 'provisioned':
-    case 'externally provisioned':
-      return facts.operationalStatus === 'servicing' ? memory.provisioner.preprovisioningImageFormats() : undefined;
-    case 'registering':
-    case 'deleting':
-    case 'powering off before delete':
-      return undefined;
-    default:
-      return memory.provisioner.preprovisioningImageFormats();
-  }
+  return needsRamdisk(object, facts) ? memory.provisioner.preprovisioningImageFormats() : undefined;
+}
+
+function needsRamdisk({ spec }: BareMetalHost, { state, operationalStatus }: HostFacts): boolean {
+  if (state === 'inspecting') return spec.inspectionMode !== 'fast';
+  if (state === 'deprovisioning') return spec.automatedCleaningMode !== 'disabled';
+  if (state === 'provisioned' || state === 'externally provisioned') return operationalStatus === 'servicing';
+  return state !== 'registering' && state !== 'deleting' && state !== 'powering off before delete';
 }
 
 /** The Secret with network data, claimed so that its change is noticed; the text of a problem. */
