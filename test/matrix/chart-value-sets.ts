@@ -166,6 +166,15 @@ export const valueSets: Readonly<Record<string, object>> = {
     metrics: { secure: false },
     dhcp: { enabled: true, ranges: ['192.0.2.100-192.0.2.199/24'], leases: { claim: 'leases' } },
   },
+  'hosts of Metal3': { metal3: { enabled: true } },
+  'hosts on Ironic': {
+    metal3: {
+      enabled: true,
+      crds: false,
+      provisioner: 'ironic',
+      ironic: { url: 'https://ironic.example:6385', authSecret: 'ironic-auth', caSecret: 'ironic-ca' },
+    },
+  },
   'no metrics': { metrics: { enable: false } },
   monitoring: {
     metrics: { port: 9443, certSecret: 'metrics' },

@@ -8,7 +8,8 @@ on it, so that manager.args may only repeat it. `isDefault`: manager.args may re
 {{- if .Values.registry.enabled }}{{ $components = append $components "registry" }}{{ end }}
 {{- if .Values.boot.enabled }}{{ $components = append $components "boot" }}{{ end }}
 {{- if include "metal-operator.servesMetadata" . }}{{ $components = append $components "metadata" }}{{ end }}
-components: { text: {{ join "," $components | quote }}, by: "registry.enabled, boot.enabled and metadata", isFixed: true }
+{{- if .Values.metal3.enabled }}{{ $components = append $components "metal3" }}{{ end }}
+components: { text: {{ join "," $components | quote }}, by: "registry.enabled, boot.enabled, metadata and metal3.enabled", isFixed: true }
 manager-namespace: { text: {{ include "metal-operator.managerNamespace" . | quote }}, by: managerNamespace, isFixed: true }
 {{- if eq .Values.mode "shards" }}
 shards: { text: auto, by: mode, isFixed: true }
@@ -64,6 +65,12 @@ discovery-ignition-path: { text: "{{ $files }}/ignition-template.yaml", by: igni
 {{- if .Values.dns.template }}
 dns-record-template-path: { text: "{{ $files }}/dns-record-template.yaml", by: dns.template }
 {{- end }}
+{{- if and .Values.metal3.enabled .Values.metal3.ironic.authSecret }}
+ironic-auth-dir: { text: "{{ $files }}/metal3", by: metal3.ironic.authSecret }
+{{- end }}
+{{- if and .Values.metal3.enabled .Values.metal3.ironic.caSecret }}
+ironic-ca-file: { text: "{{ $files }}/ironic-ca.crt", by: metal3.ironic.caSecret }
+{{- end }}
 {{- if .Values.bmc.caSecret }}
 bmc-ca-file: { text: "{{ $files }}/bmc-ca.crt", by: bmc.caSecret }
 {{- end }}
@@ -84,7 +91,10 @@ registry-cert-path: { text: "{{ $files }}/registry-tls", by: registry.tls.secret
 {{- if .Values.events.enabled }}
 {{- $options = set $options "event-url" "events.url" }}
 {{- end }}
-{{- $defaults := list "" "verify" "None" "ghcr.io" "true" }}
+{{- if .Values.metal3.enabled }}
+{{- $options = merge $options (dict "metal3-provisioner" "metal3.provisioner" "ironic-endpoint" "metal3.ironic.url") }}
+{{- end }}
+{{- $defaults := list "" "verify" "native" "None" "ghcr.io" "true" }}
 {{- range $flag, $path := $options }}
 {{- $value := $.Values }}
 {{- range splitList "." $path }}{{ $value = index $value . }}{{ end }}
@@ -151,6 +161,9 @@ insecure: { text: "true", by: bmc.insecure }
 {{- end }}
 {{- if and (hasKey $given "shards") (ne .Values.mode "shards") }}
 {{- fail "manager.args has --shards: set mode to shards" }}
+{{- end }}
+{{- if and .Values.metal3.enabled (eq .Values.metal3.provisioner "ironic") (not (or .Values.metal3.ironic.url (hasKey $given "ironic-endpoint") (include "metal-operator.hasEnv" (list . "IRONIC_ENDPOINT")))) }}
+{{- fail "metal3.ironic.url is empty: name the URL of Ironic, or set IRONIC_ENDPOINT in manager.env" }}
 {{- end }}
 {{- if and .Values.ignition.override (not .Values.ignition.template) }}
 {{- fail "ignition.override is true, and ignition.template is empty" }}

@@ -431,3 +431,144 @@
   verbs:
     - get
 {{- end }}
+{{- define "metal-operator.rules.metal3" -}}
+- apiGroups:
+    - metal3.io
+  resources:
+    - baremetalhosts
+    - baremetalswitches
+    - bmceventsubscriptions
+    - dataimages
+    - firmwareschemas
+    - hardwaredata
+    - hostclaims
+    - hostdeploypolicies
+    - hostfirmwarecomponents
+    - hostfirmwaresettings
+    - hostnetworkattachments
+    - hostupdatepolicies
+    - preprovisioningimages
+  verbs:
+    - get
+    - list
+    - watch
+- apiGroups:
+    - metal3.io
+  resources:
+    - hardwaredata
+    - hostfirmwarecomponents
+    - hostfirmwaresettings
+    - preprovisioningimages
+  verbs:
+    - create
+    - delete
+    - patch
+- apiGroups:
+    - metal3.io
+  resources:
+    - baremetalhosts
+    - hostupdatepolicies
+  verbs:
+    - patch
+- apiGroups:
+    - metal3.io
+  resources:
+    - baremetalhosts/status
+    - dataimages/status
+    - hostfirmwarecomponents/status
+  verbs:
+    - patch
+- apiGroups:
+    - metal3.io
+  resources:
+    - baremetalhosts/finalizers
+    - baremetalswitches/finalizers
+    - bmceventsubscriptions/finalizers
+    - dataimages/finalizers
+    - firmwareschemas/finalizers
+    - hardwaredata/finalizers
+    - hostclaims/finalizers
+    - hostdeploypolicies/finalizers
+    - hostfirmwarecomponents/finalizers
+    - hostfirmwaresettings/finalizers
+    - hostnetworkattachments/finalizers
+    - hostupdatepolicies/finalizers
+    - preprovisioningimages/finalizers
+  verbs:
+    - update
+- apiGroups:
+    - events.k8s.io
+  resources:
+    - events
+  verbs:
+    - create
+    - patch
+- apiGroups:
+    - apiextensions.k8s.io
+  resources:
+    - customresourcedefinitions
+  verbs:
+    - get
+  resourceNames:
+    - baremetalhosts.metal3.io
+    - baremetalswitches.metal3.io
+    - bmceventsubscriptions.metal3.io
+    - dataimages.metal3.io
+    - firmwareschemas.metal3.io
+    - hardwaredata.metal3.io
+    - hostclaims.metal3.io
+    - hostdeploypolicies.metal3.io
+    - hostfirmwarecomponents.metal3.io
+    - hostfirmwaresettings.metal3.io
+    - hostnetworkattachments.metal3.io
+    - hostupdatepolicies.metal3.io
+    - preprovisioningimages.metal3.io
+- apiGroups:
+    - metal.ironcore.dev
+  resources:
+    - biosattributeregistries
+    - biossettings
+    - biossettingssets
+    - biosversions
+    - biosversionsets
+    - bmcs
+    - bmcsecrets
+    - bmcsettings
+    - bmcsettingssets
+    - bmcusers
+    - bmcversions
+    - bmcversionsets
+    - endpoints
+    - erasurereports
+    - firmwareversions
+    - firmwareversionsets
+    - macaddressindexes
+    - serverbootconfigurations
+    - serverclaims
+    - serverinventories
+    - servermaintenances
+    - serverreadinessrules
+    - servers
+  verbs:
+    - get
+    - list
+    - watch
+- apiGroups:
+    - boot.ironcore.dev
+  resources:
+    - httpbootconfigs
+    - ipxebootconfigs
+  verbs:
+    - get
+    - list
+    - watch
+- apiGroups:
+    - ""
+  resources:
+    - secrets
+  verbs:
+    - get
+    - list
+    - watch
+    - patch
+{{- end }}

@@ -26,6 +26,18 @@
     name: {{ .Values.boot.credentialsSecret }}
     items: [{ key: .dockerconfigjson, path: registry-credentials.json }]
 {{- end }}
+{{- if .Values.metal3.enabled }}
+{{- with .Values.metal3.ironic.authSecret }}
+- secret:
+    name: {{ . }}
+    items: [{ key: username, path: metal3/ironic/username }, { key: password, path: metal3/ironic/password }]
+{{- end }}
+{{- with .Values.metal3.ironic.caSecret }}
+- secret:
+    name: {{ . }}
+    items: [{ key: ca.crt, path: ironic-ca.crt }]
+{{- end }}
+{{- end }}
 {{- with .Values.bmc.caSecret }}
 - secret:
     name: {{ . }}

@@ -4,6 +4,7 @@ import { controllers } from '@metal/operator/controllers.ts';
 import { admissionRules } from '@metal/api/admission.ts';
 import { kinds } from '@metal/api/kinds.ts';
 import { metal3AdmissionRules } from '@metal/api/metal3/admission/metal3-admission-rules.ts';
+import { metal3Controllers } from '@metal/metal3/controllers.ts';
 import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
 import { admissionFiles } from './generate/admission.ts';
 import { rejectionReasons } from '@metal/operator/scheduling/rejection-reasons.ts';
@@ -18,7 +19,7 @@ import { bringUpToDate, findStale, type GeneratedFolder } from './generate/gener
 import { findBuiltHelm } from './helm.ts';
 import { kindPages } from './generate/kind-pages.ts';
 import { metadataRbac } from './generate/metadata-rbac.ts';
-import { convenienceRoles, generateRbac } from './generate/rbac.ts';
+import { convenienceRoles, generateRbac, metal3Role, metal3Rules } from './generate/rbac.ts';
 import { optionPage } from './generate/option-page.ts';
 import { profilePage } from './generate/profile-page.ts';
 import { reasonPage } from './generate/reason-page.ts';
@@ -40,7 +41,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 const metal3Pages = {
   title: 'Kinds of Metal3',
-  text: 'The API of Metal3 (`metal3.io/v1alpha1`), for its manifests and for its Cluster API provider. CRDs and admission policies are in `deploy/metal3`: do not apply them to a cluster with the baremetal-operator of Metal3. No controller reads them yet.',
+  text: 'The API of Metal3 (`metal3.io/v1alpha1`), for its manifests and for its Cluster API provider. CRDs and admission policies are in `deploy/metal3`: do not apply them to a cluster with the baremetal-operator of Metal3. The component [`metal3`](../operate/metal3.md) serves them.',
   kinds: metal3Kinds,
 };
 
@@ -51,6 +52,7 @@ function everything(): GeneratedFolder[] {
     { path: 'deploy/admission', files: admissionFiles(admissionRules) },
     { path: 'deploy/metal3/crds', files: crdFiles(metal3Kinds) },
     { path: 'deploy/metal3/admission', files: admissionFiles(metal3AdmissionRules) },
+    { path: 'deploy/metal3/rbac', files: [metal3Role(metal3Rules(metal3Controllers, kinds, metal3Kinds))] },
     { path: 'deploy/rbac', files: [...generateRbac({ kinds, controllers, services: serviceWriters }), metadataRbac()] },
     { path: 'deploy/rbac/kinds', files: convenienceRoles(kinds) },
     { path: 'deploy/grafana', files: [dashboard()] },
@@ -61,7 +63,7 @@ function everything(): GeneratedFolder[] {
       isShared: true,
     },
     { path: 'docs/kinds', files: kindPages([{ kinds }, metal3Pages]) },
-    { path: 'docs/states', files: stateDiagrams(controllers) },
+    { path: 'docs/states', files: stateDiagrams([...controllers, ...metal3Controllers]) },
     { path: 'services/metal-operator/bin', files: [startScript()], isShared: true },
     { path: 'docs', files: [errorPage(errorChapters)], isShared: true },
     { path: 'tools/simulator', files: [profilePage()], isShared: true },

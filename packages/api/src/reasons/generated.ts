@@ -5641,6 +5641,348 @@ export const reasons = {
       "actor": "operator"
     }
   },
+  "baremetalhost": {
+    "Available": {
+      "meaning": "The host is free to be provisioned.",
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "Provisioned": {
+      "meaning": "The host has its image and its power.",
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "Detached": {
+      "meaning": "The node of the host was removed, as its annotation asks.",
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "person"
+    },
+    "Discovered": {
+      "meaning": "The host has no BMC, so that nothing can be done with it.",
+      "remedy": "Set spec.bmc.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "BackEndNotReady": {
+      "meaning": "The back end of the host answers nobody at present, or this operator does not have it.",
+      "remedy": "Check Ironic, or the option that the message names.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "SavedStatusInvalid": {
+      "meaning": "The annotation with the status of a moved host is not understood, so that nothing is done with the host.",
+      "remedy": "Correct the annotation baremetalhost.metal3.io/status; remove it only if the machine may be inspected anew.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe baremetalhost -n {namespace} {name}"
+    },
+    "BMCNamed": {
+      "meaning": "The host has a BMC and is registered.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "CredentialsUnusable": {
+      "meaning": "The Secret with the credentials of the BMC does not exist, or is incomplete.",
+      "remedy": "Create the Secret that spec.bmc.credentialsName names, with username and password.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe baremetalhost -n {namespace} {name}"
+    },
+    "Registering": {
+      "meaning": "The node is created or compared with the host.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "Registered": {
+      "meaning": "The back end knows the host and its BMC.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "RegistrationError": {
+      "meaning": "The back end cannot manage the host; the message has its error.",
+      "remedy": "Correct address or credentials of the BMC. The registration is repeated after a pause, or after the change.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe baremetalhost -n {namespace} {name}"
+    },
+    "NodeUnknown": {
+      "meaning": "The back end lost the node; it is created again.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "AskingForCapacity": {
+      "meaning": "The back end is asked whether it may work on one host more.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "NoCapacity": {
+      "meaning": "The back end works on as many hosts as it may.",
+      "remedy": "Nothing; it is asked again.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "Inspecting": {
+      "meaning": "The hardware of the host is inspected.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "InspectionComplete": {
+      "meaning": "The hardware of the host is known.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "InspectionSkipped": {
+      "meaning": "The inspection is disabled.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "InspectionRequested": {
+      "meaning": "An annotation asks for another inspection.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "InspectionError": {
+      "meaning": "The inspection failed; the message has the error.",
+      "remedy": "Look at the console of the machine. The inspection is repeated after a pause.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe baremetalhost -n {namespace} {name}"
+    },
+    "FirmwareUnread": {
+      "meaning": "Changed firmware settings or components were not compared with the host yet.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "Preparing": {
+      "meaning": "RAID, settings and firmware are changed.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "Prepared": {
+      "meaning": "RAID, settings and firmware are as the host asks.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "SettingsChanged": {
+      "meaning": "RAID, settings or firmware have to be changed.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "PreparationError": {
+      "meaning": "RAID, settings or firmware could not be changed; the message has the error.",
+      "remedy": "Correct the values. The preparation is repeated after a pause.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe baremetalhost -n {namespace} {name}"
+    },
+    "ProvisioningStarted": {
+      "meaning": "The image is deployed.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "Provisioning": {
+      "meaning": "The image is deployed.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "ProvisioningComplete": {
+      "meaning": "The image is deployed.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "ProvisioningError": {
+      "meaning": "The deployment or its removal failed; the message has the error.",
+      "remedy": "Correct the image. It is repeated after a pause, up to the limit of attempts.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe baremetalhost -n {namespace} {name}"
+    },
+    "ProvisioningFailed": {
+      "meaning": "The failed deployment is removed before the next attempt.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "ExternallyProvisioned": {
+      "meaning": "An operating system is there already.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "ManagedFromNow": {
+      "meaning": "The host is no longer externally provisioned.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "Adopting": {
+      "meaning": "The back end takes over the deployed host.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "ProvisionedRegistrationError": {
+      "meaning": "The back end cannot take over the deployed host; the message has the error.",
+      "remedy": "Look at the error. It is repeated after a pause.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe baremetalhost -n {namespace} {name}"
+    },
+    "DeploymentCancelled": {
+      "meaning": "The deployed image is no longer wanted.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "Deprovisioning": {
+      "meaning": "The deployed image is removed, and the disks are cleaned.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "DeprovisioningComplete": {
+      "meaning": "The host is free again.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "DeprovisioningGivenUp": {
+      "meaning": "The deletion goes on although the deprovisioning failed several times.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "ReadingPower": {
+      "meaning": "The power of the host is read.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "RebootRequested": {
+      "meaning": "An annotation asks for a restart.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "HostIsOff": {
+      "meaning": "The host is off, so that the request for a restart is carried out.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "PoweringOn": {
+      "meaning": "The host is powered on.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "PoweringOff": {
+      "meaning": "The host is powered off.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "PowerManagementError": {
+      "meaning": "The power of the host could not be changed; the message has the error.",
+      "remedy": "Look at the BMC. It is repeated after a pause.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe baremetalhost -n {namespace} {name}"
+    },
+    "AttachingDataImage": {
+      "meaning": "The image of the DataImage is put into the virtual drive, or removed from it.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "Servicing": {
+      "meaning": "Settings and firmware of the provisioned host are changed.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "ServicingError": {
+      "meaning": "Settings or firmware of the provisioned host could not be changed; the message has the error.",
+      "remedy": "Correct the values, or remove them to give up. It is repeated after a pause.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe baremetalhost -n {namespace} {name}"
+    },
+    "Detaching": {
+      "meaning": "The node of the host is removed, as its annotation asks.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "DetachError": {
+      "meaning": "The node of the host cannot be removed; the message has the error.",
+      "remedy": "Look at the error. It is repeated after a pause.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe baremetalhost -n {namespace} {name}"
+    },
+    "Reattaching": {
+      "meaning": "The annotation was removed: the host is registered again.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "DeletionDelayed": {
+      "meaning": "The host is detached, and its annotation delays the deletion.",
+      "remedy": "Remove the annotation baremetalhost.metal3.io/detached, or set its deleteAction to delete.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "DeletionRequested": {
+      "meaning": "The host is being deleted.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "PoweringOffBeforeDelete": {
+      "meaning": "The host is powered off before it is deleted.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "PowerOffGivenUp": {
+      "meaning": "The deletion goes on although the host could not be powered off.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "Deleting": {
+      "meaning": "The node of the host is removed.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "NodeDeleted": {
+      "meaning": "The node is gone; Secrets of the host are released.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    }
+  },
   "boot service": {
     "ValidationFailed": {
       "meaning": "Image, ignition or iPXE script cannot be booted; the condition ImageValidation, IgnitionValidation or ScriptValidation says which and why.",
@@ -5769,6 +6111,7 @@ export const reasonKinds = {
   "bmcversionset": "BMCVersionSet",
   "firmwareversionset": "FirmwareVersionSet",
   "servercompliance": "Server",
+  "baremetalhost": "BareMetalHost",
   "boot service": "ServerBootConfiguration"
 } as const;
 

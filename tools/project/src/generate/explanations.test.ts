@@ -3,7 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { kinds } from '@metal/api/kinds.ts';
+import { kinds as ownKinds } from '@metal/api/kinds.ts';
+import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
 import { controllers } from '@metal/operator/controllers.ts';
 import type { ReasonEntry } from '@metal/kube/controller/decide.ts';
 import { reasonSources } from './reason-sources.ts';
@@ -62,6 +63,7 @@ test('a reason that two controllers report for one kind has one meaning', () => 
   }
 });
 
+const kinds = [...ownKinds, ...metal3Kinds];
 const catalogue = [
   ...reasonSources.flatMap(({ kind, reasons }) =>
     Object.entries<ReasonEntry>(reasons).map(([reason, entry]) => ({ kind: kind.kind, reason, ...entry })),

@@ -55,6 +55,30 @@ export function generateRbac({ kinds, controllers, services }: RbacInput): Gener
   ];
 }
 
+/** The rules of the controllers of Metal3, in addition to those of the manager. */
+export function metal3Rules(
+  controllers: readonly Writer[],
+  kinds: readonly DefinedKind[],
+  ownKinds: readonly DefinedKind[],
+): PolicyRule[] {
+  const written = [...new Set(controllers.flatMap(({ writes }) => writes))].toSorted();
+  rejectUnknown(written, [...ownKinds, ...kinds]);
+  const groups = [...new Set(kinds.map(({ group }) => group))];
+  const pluralsOf = (group: string) => kinds.filter((kind) => kind.group === group).map(({ plural }) => plural);
+  return [
+    ...managerRules(written, ownKinds),
+    ...groups.flatMap((group) => [
+      rule(group, pluralsOf(group).toSorted(), readVerbs),
+      ...writeRules(group, written, kinds),
+    ]),
+    // Those of hosts are in any namespace; the first access to each is without the label that restricts the watch.
+    rule('', ['secrets'], [...readVerbs, 'patch']),
+  ];
+}
+
+export const metal3Role = (rules: readonly PolicyRule[]): GeneratedFile =>
+  yamlFile('manager.yaml', [clusterRole('metal-operator-metal3', rules)]);
+
 export function managerRules(written: readonly string[], kinds: readonly DefinedKind[]): PolicyRule[] {
   const groups = [...new Set(kinds.map(({ group }) => group))].toSorted().toReversed();
   return [

@@ -24,12 +24,23 @@ function list(controllers: readonly Stateful[]): string {
 
 function page(name: string, transitions: Stateful['transitions']): string {
   const [first] = Object.keys(transitions);
-  const arrows = Object.entries(transitions).flatMap(([from, to]) => to.map((phase) => `  ${from} --> ${phase}`));
-  const unconnected = Object.keys(transitions).filter(
-    (phase) => !arrows.some((arrow) => arrow.split(' ').includes(phase)),
+  const arrows = Object.entries(transitions).flatMap(([from, to]) =>
+    to.map((phase) => `  ${idOf(from)} --> ${idOf(phase)}`),
   );
-  const lines = [`  [*] --> ${first ?? ''}`, ...arrows, ...unconnected.map((phase) => `  ${phase}`)];
+  const unconnected = Object.keys(transitions).filter(
+    (phase) => !arrows.some((arrow) => arrow.split(' ').includes(idOf(phase))),
+  );
+  const named = Object.keys(transitions).filter((phase) => idOf(phase) !== phase);
+  const lines = [
+    ...named.map((phase) => `  state "${phase === '' ? 'new' : phase}" as ${idOf(phase)}`),
+    `  [*] --> ${idOf(first ?? '')}`,
+    ...arrows,
+    ...unconnected.map((phase) => `  ${idOf(phase)}`),
+  ];
   return [header, `# Phases of the ${name} controller`, '', '```mermaid', 'stateDiagram-v2', ...lines, '```', ''].join(
     '\n',
   );
 }
+
+/** Names in a diagram have no spaces, and are not empty. */
+const idOf = (phase: string): string => (phase === '' ? 'new' : phase.replaceAll(' ', '_'));

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { admissionRules } from '@metal/api/admission.ts';
 import { kinds } from '@metal/api/kinds.ts';
+import { metal3AdmissionRules } from '@metal/api/metal3/admission/metal3-admission-rules.ts';
+import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
+import { metal3Controllers } from '@metal/metal3/controllers.ts';
 import { controllers } from '@metal/operator/controllers.ts';
 import { parse, stringify } from 'yaml';
 import * as z from 'zod';
@@ -8,6 +11,7 @@ import { admissionFiles } from '../admission.ts';
 import { crdFiles } from '../crds.ts';
 import { dashboard } from '../dashboard.ts';
 import type { GeneratedFile, GeneratedFolder } from '../generated-folder.ts';
+import { metal3Rules } from '../rbac.ts';
 import { serviceWriters } from '../service-writers.ts';
 import { kindRoleTemplate, ruleTemplates } from './chart-rbac.ts';
 import { chartReadme, valuesSchema, valuesYaml } from './values-files.ts';
@@ -26,11 +30,19 @@ export const chartFolders = (): GeneratedFolder[] => [
   },
   {
     path: 'deploy/chart/templates',
-    files: [ruleTemplates({ kinds, controllers, services: serviceWriters }), kindRoleTemplate(kinds)],
+    files: [
+      ruleTemplates(
+        { kinds, controllers, services: serviceWriters },
+        metal3Rules(metal3Controllers, kinds, metal3Kinds),
+      ),
+      kindRoleTemplate(kinds),
+    ],
     isShared: true,
   },
   { path: 'deploy/chart/files/crds', files: crdFiles(kinds).map(kept) },
   { path: 'deploy/chart/files/admission', files: admissionFiles(admissionRules) },
+  { path: 'deploy/chart/files/metal3/crds', files: crdFiles(metal3Kinds).map(kept) },
+  { path: 'deploy/chart/files/metal3/admission', files: admissionFiles(metal3AdmissionRules) },
   { path: 'deploy/chart/files', files: [alerts(), dashboard()] },
 ];
 

@@ -17,10 +17,10 @@ const define = (name: string, body: string): string =>
 const yaml = (rules: readonly PolicyRule[]): string => stringify(rules, { lineWidth: 0, aliasDuplicateObjects: false });
 
 /** The rules of each role as a named template, cut by the values that switch components on. */
-export function ruleTemplates(input: RbacInput): GeneratedFile {
+export function ruleTemplates(input: RbacInput, metal3: readonly PolicyRule[]): GeneratedFile {
   const { kinds, services } = input;
   const dhcp = services.find(({ name }) => name === separate)?.writes ?? [];
-  const fixed = Object.entries({ ...namedRules(), ...metadataRules() }).map(([name, rules]) =>
+  const fixed = Object.entries({ ...namedRules(), ...metadataRules(), metal3 }).map(([name, rules]) =>
     define(name, yaml(rules)),
   );
   const defined = [define('manager', cutRules(input)), define('dhcp', yaml(managerRules(dhcp, kinds))), ...fixed];

@@ -9,7 +9,7 @@ export interface ValueGroup {
   readonly values: readonly ChartValue[];
 }
 
-const [registry = [], boot = [], events = [], metadata = [], dhcp = []] = serviceGroups;
+const [registry = [], boot = [], events = [], metadata = [], dhcp = [], metal3 = []] = serviceGroups;
 
 /** All values with an effect, in the order of values.yaml. */
 export const valueGroups: readonly ValueGroup[] = [
@@ -20,6 +20,7 @@ export const valueGroups: readonly ValueGroup[] = [
   { title: 'Events of BMCs', values: events },
   { title: 'Metadata', values: metadata },
   { title: 'DHCP', values: dhcp },
+  { title: 'Metal3', values: metal3 },
   { title: 'Cluster', values: clusterValues },
 ];
 

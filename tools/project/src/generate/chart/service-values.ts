@@ -147,4 +147,23 @@ const dhcp: readonly ChartValue[] = [
   ...placementValues('dhcp'),
 ];
 
-export const serviceGroups: readonly (readonly ChartValue[])[] = [registry, boot, events, metadata, dhcp];
+const metal3: readonly ChartValue[] = [
+  value('metal3.enabled', false, flag, 'Serve BareMetalHosts of Metal3.'),
+  value('metal3.crds', true, flag, 'Install and upgrade the kinds of Metal3; false where the baremetal-operator did.'),
+  value(
+    'metal3.provisioner',
+    'native',
+    oneOf('native', 'ironic'),
+    'Back end of hosts without an annotation of their own.',
+  ),
+  value('metal3.ironic.url', '', url, 'URL of Ironic. Required with `provisioner: ironic`.'),
+  value('metal3.ironic.authSecret', '', text, 'Secret with the keys `username` and `password` for Ironic.'),
+  value(
+    'metal3.ironic.caSecret',
+    '',
+    text,
+    'Secret with `ca.crt`, which the certificate of Ironic is verified against.',
+  ),
+];
+
+export const serviceGroups: readonly (readonly ChartValue[])[] = [registry, boot, events, metadata, dhcp, metal3];
