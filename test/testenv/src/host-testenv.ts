@@ -9,7 +9,7 @@ import { Event, Secret } from '@metal/kube/kinds/builtin.ts';
 import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { type Metal3Caches, watchMetal3Kinds } from '@metal/metal3/caches.ts';
-import { type RunningMetal3, startMetal3 } from '@metal/metal3/metal3.ts';
+import { type Metal3Options, type RunningMetal3, startMetal3 } from '@metal/metal3/metal3.ts';
 import { readMetal3Config } from '@metal/metal3/options.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -65,7 +65,10 @@ export class HostTestenv implements AsyncDisposable {
   }
 
   /** Starts the controllers, with memory and caches of their own. */
-  async start(flags: Readonly<Record<string, string>> = {}): Promise<RunningMetal3> {
+  async start(
+    flags: Readonly<Record<string, string>> = {},
+    backEnds: Metal3Options['backEnds'] = { native: this.backEnd },
+  ): Promise<RunningMetal3> {
     const { clock } = this;
     const stack = new AsyncDisposableStack();
     const client = stack.use(createKubeClient({ kubeconfigPath: this.#kubeconfigPath }));
@@ -79,7 +82,7 @@ export class HostTestenv implements AsyncDisposable {
         client,
         cacheSet,
         caches: watchMetal3Kinds(cacheSet),
-        backEnds: { native: this.backEnd },
+        backEnds,
         leaderElection: undefined,
         clock,
         random: () => 0,
