@@ -554,6 +554,22 @@
     - list
     - watch
 - apiGroups:
+    - metal.ironcore.dev
+  resources:
+    - bmcs
+    - bmcsecrets
+    - serverclaims
+  verbs:
+    - create
+    - delete
+    - patch
+- apiGroups:
+    - metal.ironcore.dev
+  resources:
+    - servers
+  verbs:
+    - patch
+- apiGroups:
     - boot.ironcore.dev
   resources:
     - httpbootconfigs

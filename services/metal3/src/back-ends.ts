@@ -13,6 +13,16 @@ export class BackEnds {
     this.#default = fallback;
   }
 
+  /** News of all back ends about their hosts. */
+  onChange(enqueue: (hostKey: string) => void): Disposable {
+    const stack = new DisposableStack();
+    for (const backEnd of Object.values(this.#byName)) {
+      const following = backEnd.onChange?.(enqueue);
+      if (following !== undefined) stack.use(following);
+    }
+    return stack;
+  }
+
   /** @throws BackEndNotReady for one that this process does not have: another may be meant, and none is better than a wrong one */
   of({ metadata }: BareMetalHost): BackEnd {
     const found = metadata.annotations?.[provisionerAnnotation] ?? this.#default;

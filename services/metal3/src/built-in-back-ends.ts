@@ -1,21 +1,19 @@
-import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { IronicBackEnd } from './ironic/ironic-back-end.ts';
 import { machineOwner } from './ironic/machine-owner.ts';
+import type { NativeCaches } from './native/host-objects.ts';
+import { NativeBackEnd } from './native/native-back-end.ts';
 import type { BackEndName, Metal3Config } from './options.ts';
 import type { BackEnd } from './provisioner/back-end.ts';
 
 export interface BackEndOptions {
   readonly config: Metal3Config;
   /** The machines that the operator manages. */
-  readonly caches: {
-    readonly bmcs: Cache<BMC>;
-    readonly endpoints: Cache<Endpoint>;
-    readonly servers: Cache<Server>;
-  };
+  readonly caches: NativeCaches & { readonly endpoints: Cache<Endpoint> };
+  readonly client: KubeClient;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -25,7 +23,7 @@ export function builtInBackEnds(
   options: BackEndOptions,
   stack: AsyncDisposableStack,
 ): Readonly<Partial<Record<BackEndName, BackEnd>>> {
-  return { ...ironicOf(options, stack) };
+  return { native: new NativeBackEnd(options.client, options.caches), ...ironicOf(options, stack) };
 }
 
 function ironicOf({ config: { ironic }, caches, clock, random }: BackEndOptions, stack: AsyncDisposableStack) {

@@ -6,6 +6,8 @@ import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
 import { installKinds, installAdmissionRules } from '@metal/kube/client/install-kinds.ts';
 import { admissionRules } from '@metal/api/admission.ts';
 import { kinds } from '@metal/api/kinds.ts';
+import { metal3AdmissionRules } from '@metal/api/metal3/admission/metal3-admission-rules.ts';
+import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import { connectControlPlane } from '@metal/controlplane/connect-control-plane.ts';
@@ -13,6 +15,7 @@ import { startControlPlane } from '@metal/controlplane/control-plane.ts';
 import { tryFileLock } from '@metal/controlplane/file-lock.ts';
 import type { ControlPlane, ControlPlaneAccess } from '@metal/controlplane/running-control-plane.ts';
 import { poolVariable } from '@metal/project/control-plane-pool.ts';
+import { bindMetal3Role } from './roles.ts';
 
 /** An API server that a test file uses and returns. */
 export type Cluster = ControlPlaneAccess & AsyncDisposable;
@@ -46,6 +49,8 @@ async function release({ kubeconfigPath }: ControlPlaneAccess, lease: AsyncDispo
 export interface ClusterOptions {
   /** Install the product's CRDs. */
   readonly crds?: boolean;
+  /** Install the kinds of Metal3 with their admission rules, too. */
+  readonly metal3?: boolean;
   /** Install its admission rules as well. */
   readonly admission?: boolean;
   /** Flags of its API server besides the usual ones. */
@@ -56,6 +61,7 @@ export interface ClusterOptions {
 export async function startCluster({
   crds = true,
   admission = crds,
+  metal3 = false,
   apiServerFlags,
 }: ClusterOptions = {}): Promise<ControlPlane> {
   const plane = await startControlPlane({ apiServerFlags, log: (line) => process.stderr.write(`${line}\n`) });
@@ -64,6 +70,9 @@ export async function startCluster({
       await using client = createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'testenv' });
       await installKinds(client, kinds);
       if (admission) await installAdmissionRules(client, admissionRules);
+      if (metal3) await installKinds(client, metal3Kinds);
+      if (metal3) await installAdmissionRules(client, metal3AdmissionRules);
+      if (metal3) await bindMetal3Role(client);
     }
     return plane;
   } catch (error) {

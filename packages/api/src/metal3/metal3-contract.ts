@@ -21,6 +21,12 @@ export const environmentLabelValue = 'baremetal';
 
 /** Back end of one host, native or ironic, instead of --metal3-provisioner. Changed only while the host is detached. */
 export const provisionerAnnotation = 'metal.ironcore.dev/metal3-provisioner';
+/** Taint of the Servers of hosts: no claim of anybody else is bound to them. */
+export const hostTaint = 'metal3.io/host';
+/** On a Server: its host, as namespace/name, a space, and metadata.uid. */
+export const hostOfServerAnnotation = 'metal3.io/host';
+/** On a BMC and its BMCSecret: a host created them, and they go with the last host. */
+export const createdForHostAnnotation = 'metal3.io/created-for-host';
 /** The controller in the events of hosts. */
 export const hostEventController = 'metal3.io/baremetal-controller';
 /** Lease of the leader. The baremetal-operator of Metal3 has the same. */

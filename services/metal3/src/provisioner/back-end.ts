@@ -10,6 +10,8 @@ export interface BackEnd {
   provisionerOf(access: HostAccess): Promise<Provisioner>;
   /** What the controllers of the sibling kinds need. @throws BackEndNotReady */
   servicesOf(host: BareMetalHost): Promise<NodeServices>;
+  /** Calls back with the key of each host whose machine has news. Absent: the back end has to be asked. */
+  onChange?(enqueue: (hostKey: string) => void): Disposable;
 }
 
 /** The back end answers nobody at present. The pass is repeated after a pause, without a change of the status. */

@@ -6,7 +6,7 @@ export type StepResult =
   /** The operation is finished. */
   | { readonly kind: 'done' }
   /** The back end works on it. */
-  | { readonly kind: 'busy'; readonly delayMs: number }
+  | { readonly kind: 'busy'; readonly delayMs: number; readonly message?: string }
   /** The back end reports a failure that lasts. */
   | { readonly kind: 'failed'; readonly message: string }
   /** The back end does not know the host. */
@@ -15,5 +15,9 @@ export type StepResult =
   | { readonly kind: 'needsImage' };
 
 export const done: StepResult = { kind: 'done' };
-export const busy = (delayMs: number): StepResult => ({ kind: 'busy', delayMs });
+export const busy = (delayMs: number, message?: string): StepResult => ({
+  kind: 'busy',
+  delayMs,
+  ...(message === undefined ? {} : { message }),
+});
 export const failed = (message: string): StepResult => ({ kind: 'failed', message });

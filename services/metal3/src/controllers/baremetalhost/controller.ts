@@ -52,6 +52,7 @@ export const hostController = phaseController({
       (kind) => ({ kind, mapToKeys: hostNamed, predicate: concernsHost }),
     ),
   ],
+  sources: ({ backEnds }, enqueue) => backEnds.onChange(enqueue),
   writes: [
     'patch:baremetalhosts',
     'baremetalhosts/status',
@@ -63,6 +64,11 @@ export const hostController = phaseController({
     'patch:hostupdatepolicies',
     'dataimages/status',
     'secrets',
+    // Of the native back end.
+    'bmcs',
+    'bmcsecrets',
+    'patch:servers',
+    'serverclaims',
   ],
 });
 

@@ -60,7 +60,7 @@ export function record(work: HostWork, name: HostStep, result: StepResult, error
       return;
     case 'busy':
       if (pass.status.errorType === errorType) pass.status = withoutError(pass.status);
-      outcomes[name] = { kind: 'busy', delayMs: result.delayMs };
+      outcomes[name] = result;
       return;
     case 'needsImage':
       outcomes[name] = { kind: 'busy', delayMs: imageWaitMs, message: 'the PreprovisioningImage is not ready' };

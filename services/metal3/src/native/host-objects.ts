@@ -1,0 +1,75 @@
+import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
+import { hostOfServerAnnotation } from '@metal/api/metal3/metal3-contract.ts';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
+import { keyOf, type KubeObject } from '@metal/kube/kinds/kind.ts';
+import type { BmcAddress } from '../bmc/parse-bmc-address.ts';
+import { bmcNameOf, claimNameOf } from './native-names.ts';
+
+/** Objects of the operator that hosts are mapped to. */
+export interface NativeCaches {
+  readonly bmcs: Cache<BMC>;
+  readonly bmcSecrets: Cache<BMCSecret>;
+  readonly servers: Cache<Server>;
+  readonly claims: Cache<ServerClaim>;
+  readonly inventories: Cache<ServerInventory>;
+}
+
+/** What belongs to one host, from the caches. */
+export interface HostObjects {
+  readonly bmc: BMC | undefined;
+  /** The Server of this host; undefined before it was found and marked. */
+  readonly server: Server | undefined;
+  /** The claim of this host; one of the same name that is not its own is `foreignClaim`. */
+  readonly claim: ServerClaim | undefined;
+  readonly hasForeignClaim: boolean;
+}
+
+/** Value of the annotation of a Server. */
+export const markOf = ({ metadata }: Pick<BareMetalHost, 'metadata'>): string =>
+  `${keyOf(metadata)} ${metadata.uid ?? ''}`;
+
+/** The host that a Server is marked for, as namespace/name. */
+export const hostKeyOf = ({ metadata }: KubeObject): string | undefined =>
+  metadata.annotations?.[hostOfServerAnnotation]?.split(' ', 1)[0];
+
+export function findHostObjects(host: BareMetalHost, address: BmcAddress | undefined, caches: NativeCaches): HostObjects {
+  const { metadata } = host;
+  const mark = markOf(host);
+  const server = [...caches.servers.all()].find(
+    ({ metadata: found }) => found.annotations?.[hostOfServerAnnotation] === mark,
+  );
+  const claim = caches.claims.get({ namespace: metadata.namespace, name: claimNameOf(host) });
+  const isOwn = claim?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false;
+  return {
+    bmc: bmcOf(address, server, caches),
+    server,
+    claim: isOwn ? claim : undefined,
+    hasForeignClaim: claim !== undefined && !isOwn,
+  };
+}
+
+/** That of the Server; before it is known, the one with the address, whoever created it. */
+function bmcOf(address: BmcAddress | undefined, server: Server | undefined, { bmcs }: NativeCaches): BMC | undefined {
+  const known = server?.spec.bmcRef?.name;
+  if (known !== undefined) return bmcs.get(known);
+  if (address === undefined) return undefined;
+  return bmcs.get(bmcNameOf(address)) ?? [...bmcs.all()].find(({ spec }) => spec.access?.ip === address.host);
+}
+
+/** Other Servers of the BMC that belong to a host. */
+export const otherHostsOf = (bmc: BMC, host: BareMetalHost, { servers }: NativeCaches): string[] =>
+  [...servers.all()]
+    .filter(({ spec }) => spec.bmcRef?.name === bmc.metadata.name)
+    .filter(({ metadata }) => metadata.annotations?.[hostOfServerAnnotation] !== markOf(host))
+    .flatMap((server) => hostKeyOf(server) ?? []);
+
+/** The message of a condition, with its reason. */
+export function explained({ status }: { readonly status?: BMC['status'] | Server['status'] | ServerClaim['status'] }, type: string) {
+  const condition = status?.conditions?.find((one) => one.type === type);
+  return condition === undefined ? 'no reason is reported' : `${condition.reason}: ${condition.message}`;
+}

@@ -1,0 +1,133 @@
+import type { ProvisioningState } from '@metal/api/metal3/bare-metal-host-status.ts';
+import type { HardwareDetails } from '@metal/api/metal3/hardware-details.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
+import type {
+  Inspection,
+  InspectionData,
+  PowerOffData,
+  PreparationData,
+  Provisioner,
+  ProvisioningData,
+  Registration,
+  RegistrationData,
+  ServicingData,
+  Started,
+} from '../provisioner/provisioner.ts';
+import { type CleaningMode, done, failed, type StepResult } from '../provisioner/step-result.ts';
+import { deprovisionHost, provisionHost } from './deployment.ts';
+import { hardwareOfServer } from './hardware-of-server.ts';
+import { explained } from './host-objects.ts';
+import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
+import { powerHost, powerOf, restartHost } from './power.ts';
+import { guard, registerHost } from './registration.ts';
+import { detachHost, removeHost } from './removal.ts';
+
+const noFirmware =
+  'the native provisioner applies no HostFirmwareSettings and HostFirmwareComponents: use BIOSSettings, BIOSVersion and FirmwareVersion';
+
+/** One host on our own objects. Every call reads the caches, writes at most one object, and returns at once. */
+export class NativeProvisioner implements Provisioner {
+  readonly #pass: NativePass;
+
+  constructor(pass: NativePass) {
+    this.#pass = pass;
+  }
+
+  register(data: RegistrationData): Promise<Registration> {
+    return registerHost(this.#pass, data);
+  }
+
+  async preprovisioningImageFormats(): Promise<undefined> {
+    return undefined;
+  }
+
+  /** The discovery of the Server. */
+  async inspect({ isRefresh, restartsAfterFailure }: InspectionData): Promise<Inspection> {
+    const { server } = objectsOf(this.#pass);
+    if (server === undefined) return { result: { kind: 'unregistered' }, isStarted: false, details: undefined };
+    const { state } = server.status ?? {};
+    if (isRefresh && state === 'Available') return this.#request(server, operations.rediscover);
+    if (state === 'Error' && restartsAfterFailure) return this.#request(server, operations.retry);
+    if (state === 'Error') return inspected(failed(`the discovery failed: ${explained(server, 'Ready')}`));
+    const isRequested = server.metadata.annotations?.[operationAnnotation] !== undefined;
+    if (state !== 'Available' || isRequested) return inspected(waiting(explained(server, 'Ready')));
+    const report = this.#pass.caches.inventories.get(server.metadata.name)?.spec.report;
+    if (report === undefined) return inspected(waiting('the report of the discovery is awaited'));
+    return inspected(done, hardwareOfServer(server, report));
+  }
+
+  async readPower(): Promise<boolean | undefined> {
+    return powerOf(this.#pass);
+  }
+
+  /** A machine whose claim is gone is not written again by itself: what is on it may be in use. */
+  async adopt({ state }: { readonly state: ProvisioningState }): Promise<StepResult> {
+    const { server, claim } = objectsOf(this.#pass);
+    if (server === undefined) return { kind: 'unregistered' };
+    // The deprovisioning releases the claim.
+    return claim === undefined && state !== 'deprovisioning' ? failed('the ServerClaim of the host is gone: remove spec.image to free the host') : done;
+  }
+
+  async prepare({ raid, firmware }: PreparationData): Promise<Started> {
+    const volumes = [...(raid?.hardwareRAIDVolumes ?? []), ...(raid?.softwareRAIDVolumes ?? [])];
+    if (volumes.length > 0)
+      return { result: failed('the native provisioner configures no RAID: remove spec.raid'), isStarted: false };
+    if (Object.keys(firmware.settings).length > 0 || firmware.updates.length > 0)
+      return { result: failed(noFirmware), isStarted: false };
+    return { result: done, isStarted: true };
+  }
+
+  async service({ hasFirmwareSpec }: ServicingData): Promise<Started> {
+    return { result: hasFirmwareSpec ? failed(noFirmware) : done, isStarted: false };
+  }
+
+  provision(data: ProvisioningData): Promise<StepResult> {
+    return provisionHost(this.#pass, data);
+  }
+
+  deprovision({ cleaning }: { readonly cleaning: CleaningMode }): Promise<StepResult> {
+    return deprovisionHost(this.#pass, cleaning);
+  }
+
+  delete(): Promise<StepResult> {
+    return removeHost(this.#pass);
+  }
+
+  detach(): Promise<StepResult> {
+    return detachHost(this.#pass);
+  }
+
+  powerOn(): Promise<StepResult> {
+    return powerHost(this.#pass, 'On');
+  }
+
+  powerOff(data: PowerOffData): Promise<StepResult> {
+    const { spec } = this.#pass.access.host;
+    return spec.disablePowerOff === true ? restartHost(this.#pass, data) : powerHost(this.#pass, 'Off');
+  }
+
+  /** The operator limits discoveries and cleanups itself. */
+  async hasCapacity(): Promise<boolean> {
+    return true;
+  }
+
+  hasPowerFailure(): boolean {
+    return objectsOf(this.#pass).bmc?.status?.state === 'Error';
+  }
+
+  health(): string {
+    const { server } = objectsOf(this.#pass);
+    const condition = server?.status?.conditions?.find(({ type }) => type === 'Healthy');
+    if (condition === undefined || condition.status === 'Unknown') return '';
+    return condition.status === 'True' ? 'OK' : condition.reason === 'Warning' ? 'Warning' : 'Critical';
+  }
+
+  async #request(server: Server, operation: string): Promise<Inspection> {
+    const patch = { metadata: { annotations: { [operationAnnotation]: operation } } };
+    await this.#pass.client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
+    return { result: written(), isStarted: true, details: undefined };
+  }
+}
+
+const inspected = (result: StepResult, details?: HardwareDetails): Inspection => ({ result, isStarted: false, details });

@@ -1,0 +1,40 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
+import type { PowerOffData } from '../provisioner/provisioner.ts';
+import { done, type StepResult } from '../provisioner/step-result.ts';
+import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
+import { guard } from './registration.ts';
+
+/** Undefined: the BMC does not tell, or the machine has no claim and is off. */
+export function powerOf(pass: NativePass): boolean | undefined {
+  const { powerState } = objectsOf(pass).server?.status ?? {};
+  return powerState === 'On' ? true : powerState === 'Off' ? false : undefined;
+}
+
+/** The power of a machine follows its claim; a free machine stays off until an image is deployed to it. */
+export async function powerHost(pass: NativePass, wanted: 'On' | 'Off'): Promise<StepResult> {
+  const { client } = pass;
+  const { server, claim } = objectsOf(pass);
+  if (server === undefined) return { kind: 'unregistered' };
+  if (claim === undefined)
+    return wanted === 'Off' && server.status?.powerState === 'Off'
+      ? done
+      : waiting('a machine without an image is off: the native provisioner starts it for a deployment');
+  if (claim.spec.power !== wanted) {
+    await client.mergePatch(ServerClaim, claim.metadata, { spec: { power: wanted } }, guard(claim));
+    return written();
+  }
+  return server.status?.powerState === wanted ? done : waiting(`the machine is turned ${wanted.toLowerCase()}`);
+}
+
+/** Instead of a power-off, where that is forbidden. */
+export async function restartHost(pass: NativePass, { mode }: PowerOffData): Promise<StepResult> {
+  const { client } = pass;
+  const { server } = objectsOf(pass);
+  if (server === undefined) return { kind: 'unregistered' };
+  const operation = mode === 'hard' ? operations.hardRestartServer : operations.gracefulRestartServer;
+  const patch = { metadata: { annotations: { [operationAnnotation]: operation } } };
+  await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
+  return written('the machine is restarted');
+}

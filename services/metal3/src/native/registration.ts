@@ -1,0 +1,178 @@
+import { isIP } from 'node:net';
+import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
+import {
+  createdForHostAnnotation,
+  hostOfServerAnnotation,
+  hostTaint,
+  provisionerAnnotation,
+} from '@metal/api/metal3/metal3-contract.ts';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import {
+  allowInterruptionAnnotation,
+  operationAnnotation,
+  operations,
+  serverTaintsAnnotation,
+} from '@metal/api/wire/contract.ts';
+import { keyOf } from '@metal/kube/kinds/kind.ts';
+import type { BmcAddress } from '../bmc/parse-bmc-address.ts';
+import type { Registration, RegistrationData } from '../provisioner/provisioner.ts';
+import { done, failed, type StepResult } from '../provisioner/step-result.ts';
+import { explained, hostKeyOf, markOf, otherHostsOf } from './host-objects.ts';
+import { bmcNameOf, portOf } from './native-names.ts';
+import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
+
+const useIronic = `use annotation ${provisionerAnnotation}: ironic`;
+
+/** Makes BMC and BMCSecret exist, finds the Server of the host, and marks it, so that nobody else gets its machine. */
+export async function registerHost(pass: NativePass, data: RegistrationData): Promise<Registration> {
+  const result = await registered(pass, data);
+  return { result, id: objectsOf(pass).server?.metadata.uid };
+}
+
+async function registered(pass: NativePass, data: RegistrationData): Promise<StepResult> {
+  const { access, parsed } = pass;
+  if ('problem' in parsed) return failed(parsed.problem);
+  const refused = refusalOf(access.host, parsed.address) ?? refusalOfState(pass, data);
+  if (refused !== undefined) return failed(refused);
+  return (
+    (await ensureSecret(pass, parsed.address)) ??
+    (await ensureBmc(pass, parsed.address)) ??
+    (await markServer(pass, parsed.address)) ??
+    done
+  );
+}
+
+/** What this back end cannot do, before anything exists for the host. */
+function refusalOf({ spec }: BareMetalHost, { driver, host, scheme }: BmcAddress): string | undefined {
+  if (driver.driver === 'ipmi')
+    return `the native provisioner needs Redfish, found ${scheme}: give a redfish address, or ${useIronic}`;
+  if (isIP(host) === 0) return `the native provisioner needs the IP address of the BMC, found the name ${host}`;
+  if (spec.externallyProvisioned === true)
+    return `the native provisioner takes over no running machine (externallyProvisioned): ${useIronic}`;
+  return undefined;
+}
+
+/**
+ * A Server that does not exist yet would be discovered, which restarts its machine. That is for hosts whose machine nobody uses,
+ * and that are to be inspected.
+ */
+function refusalOfState(pass: NativePass, { state, inspection }: RegistrationData): string | undefined {
+  const { server } = objectsOf(pass);
+  if (server !== undefined) return undefined;
+  if (inspection !== 'agent')
+    return `the native provisioner inspects by a discovery, found inspectionMode ${inspection}: use agent, or ${useIronic}`;
+  const isFree = ['registering', 'inspecting', 'preparing', 'available', 'ready'].includes(state);
+  return isFree ? undefined : `the Server of the host is gone in state ${state}: restore it, or detach the host`;
+}
+
+/** The BMCSecret of a BMC that this back end created has what the Secret of the host has. */
+async function ensureSecret(pass: NativePass, address: BmcAddress): Promise<StepResult | undefined> {
+  const { access, client, caches } = pass;
+  const { bmc } = objectsOf(pass);
+  if (access.credentials === undefined || (bmc !== undefined && !isOurs(bmc))) return undefined;
+  const name = bmcNameOf(address);
+  const { username, password } = access.credentials;
+  const data = { username: base64(username), password: base64(password) };
+  const present = caches.bmcSecrets.get(name);
+  if (present === undefined) {
+    const metadata = { name, annotations: { [createdForHostAnnotation]: keyOf(access.host.metadata) } };
+    await client.create(BMCSecret, { metadata, data });
+    return written();
+  }
+  if (present.data?.username === data.username && present.data?.password === data.password) return undefined;
+  const [other] = bmc === undefined ? [] : otherHostsOf(bmc, access.host, caches);
+  if (other !== undefined) return failed(`host ${other} has the same BMC with other credentials: give both the same`);
+  await client.mergePatch(BMCSecret, { name }, { data }, guard(present));
+  return written();
+}
+
+async function ensureBmc(pass: NativePass, address: BmcAddress): Promise<StepResult | undefined> {
+  const { access, client } = pass;
+  const { bmc } = objectsOf(pass);
+  if (bmc === undefined) {
+    await client.create(BMC, newBmc(access.host, address));
+    return written('the BMC is created');
+  }
+  const { state } = bmc.status ?? {};
+  if (state === 'Error') return failed(`BMC ${bmc.metadata.name} is in state Error: ${explained(bmc, 'Ready')}`);
+  return state === 'Enabled' ? undefined : waiting(`BMC ${bmc.metadata.name}: ${explained(bmc, 'Ready')}`);
+}
+
+function newBmc({ metadata, spec }: BareMetalHost, address: BmcAddress) {
+  const name = bmcNameOf(address);
+  const tls = spec.bmc?.disableCertificateVerification === true ? { tls: { insecureSkipVerify: true } } : {};
+  return {
+    metadata: {
+      name,
+      annotations: { [createdForHostAnnotation]: keyOf(metadata), [serverTaintsAnnotation]: hostTaint },
+    },
+    spec: {
+      access: { ip: address.host },
+      bmcSecretRef: { name },
+      protocol: { name: 'Redfish', port: portOf(address), scheme: address.transport, ...tls },
+    },
+  } as const;
+}
+
+/** The Server that the address names, or the only one of the BMC. */
+async function markServer(pass: NativePass, address: BmcAddress): Promise<StepResult | undefined> {
+  const { access, client } = pass;
+  const { bmc, server: marked } = objectsOf(pass);
+  const server = marked ?? serverOf(pass, bmc, address);
+  if (typeof server === 'string') return failed(server);
+  if (server === undefined) return waiting(`BMC ${bmc?.metadata.name} has no Server yet`);
+  const problem = ownershipProblem(server, access.host);
+  if (problem !== undefined) return failed(problem);
+  const { annotations = {} } = server.metadata;
+  const taints = server.spec.taints ?? [];
+  const isTainted = taints.some(({ key, effect }) => key === hostTaint && effect !== 'Evict');
+  const isIgnored = annotations[operationAnnotation] === operations.ignore;
+  if (marked !== undefined && isTainted && !isIgnored) return undefined;
+  const patch = {
+    metadata: {
+      annotations: {
+        [hostOfServerAnnotation]: markOf(access.host),
+        // Registering a host that is not externally provisioned permits its inspection.
+        ...(marked === undefined ? { [allowInterruptionAnnotation]: 'true' } : {}),
+        ...(isIgnored && marked !== undefined ? { [operationAnnotation]: null } : {}),
+      },
+    },
+    ...(isTainted ? {} : { spec: { taints: [...taints, { key: hostTaint, effect: 'NoBind' }] } }),
+  };
+  await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
+  return written();
+}
+
+function serverOf({ caches }: NativePass, bmc: BMC | undefined, { path }: BmcAddress): Server | string | undefined {
+  const all = [...caches.servers.all()].filter(({ spec }) => spec.bmcRef?.name === bmc?.metadata.name);
+  const wanted = withoutSlash(path);
+  if (wanted !== '') {
+    const found = all.find(({ spec }) => withoutSlash(spec.systemURI ?? '') === wanted);
+    const uris = all.map(({ spec }) => spec.systemURI ?? '').join(', ');
+    return found ?? (all.length === 0 ? undefined : `the BMC has no system ${wanted}: expected one of ${uris}`);
+  }
+  if (all.length < 2) return all[0];
+  const uris = all.map(({ spec }) => spec.systemURI ?? '').toSorted();
+  return `the BMC has several systems: add one of ${uris.join(', ')} to the address`;
+}
+
+/** A machine that somebody holds, or that another host has, is never taken. */
+function ownershipProblem(server: Server, host: BareMetalHost): string | undefined {
+  const { name, annotations = {} } = server.metadata;
+  const mark = annotations[hostOfServerAnnotation];
+  if (mark === markOf(host)) return undefined;
+  if (mark !== undefined) return `Server ${name} belongs to host ${hostKeyOf(server)}: delete one of the two hosts`;
+  const { serverClaimRef: claim } = server.spec;
+  if (claim === undefined) return undefined;
+  return `Server ${name} is claimed by ${keyOf(claim)}: a host gets the machine only after its release`;
+}
+
+export const isOurs = ({ metadata }: BMC): boolean => metadata.annotations?.[createdForHostAnnotation] !== undefined;
+
+export const guard = ({ metadata: { resourceVersion } }: { metadata: { resourceVersion?: string | undefined } }) =>
+  resourceVersion === undefined ? {} : { resourceVersion };
+
+const withoutSlash = (path: string): string => path.replace(/\/+$/, '');
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
