@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { HardwareDetails } from '@metal/api/metal3/hardware-details.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { BackEnd, HostAccess } from '@metal/metal3/provisioner/back-end.ts';
@@ -16,6 +17,7 @@ export type FixtureOperation =
   | 'service'
   | 'powerOn'
   | 'powerOff'
+  | 'restart'
   | 'delete'
   | 'detach';
 
@@ -49,6 +51,7 @@ export class FixtureBackEnd implements BackEnd {
   readonly #faults = new Map<string, FixtureFault>();
   /** Passwords that the BMC of a host accepts; by default any. */
   readonly #passwords = new Map<string, string>();
+  readonly #calls = new EventEmitter();
   #nodes = 0;
   /** Operations on the disk at once; undefined: no limit. */
   capacity: number | undefined;
@@ -81,6 +84,11 @@ export class FixtureBackEnd implements BackEnd {
     this.#faults.delete(`${name}/${operation}`);
   }
 
+  /** Resolves at the next call of the operation for the host, or at the next pass over it. */
+  async untilCalled(name: string, call: FixtureOperation | 'provisionerOf'): Promise<void> {
+    await once(this.#calls, `${name}/${call}`);
+  }
+
   acceptOnly(name: string, password: string): void {
     this.#passwords.set(name, password);
   }
@@ -92,6 +100,7 @@ export class FixtureBackEnd implements BackEnd {
   }
 
   async provisionerOf(access: HostAccess): Promise<Provisioner> {
+    this.#calls.emit(`${access.host.metadata.name}/provisionerOf`);
     if (this.notReady !== undefined) throw this.notReady;
     return new FixtureProvisioner(access, this);
   }
@@ -102,6 +111,7 @@ export class FixtureBackEnd implements BackEnd {
 
   /** One call of an operation: it starts, goes on, or has ended. */
   async run(name: string, operation: FixtureOperation, end: (machine: FixtureMachine) => void): Promise<StepResult> {
+    this.#calls.emit(`${name}/${operation}`);
     const fault = this.#faults.get(`${name}/${operation}`);
     const machine = this.machine(name);
     if (fault !== undefined && 'error' in fault) throw fault.error;
@@ -123,6 +133,7 @@ export class FixtureBackEnd implements BackEnd {
 
   register({ host, credentials }: HostAccess): StepResult & { readonly id?: string } {
     const { name } = host.metadata;
+    this.#calls.emit(`${name}/register`);
     const machine = this.machine(name);
     const fault = this.#faults.get(`${name}/register`);
     if (fault !== undefined && 'error' in fault) throw fault.error;
@@ -141,7 +152,7 @@ const hardware: HardwareDetails = {
   systemVendor: { manufacturer: 'Fixture', productName: 'Machine', serialNumber: '1' },
   ramMebibytes: 131_072,
   cpu: { arch: 'x86_64', count: 8 },
-  nics: [{ name: 'eth0', mac: '00:00:5e:00:53:01' }],
+  nics: [{ name: 'eth0', mac: '00:00:5e:00:53:01', ip: '192.0.2.10' }],
   storage: [{ name: '/dev/sda', sizeBytes: 500_000_000_000 }],
   hostname: 'fixture',
 };
@@ -196,7 +207,9 @@ class FixtureProvisioner implements Provisioner {
   delete = () => this.#remove('delete');
   detach = () => this.#remove('detach');
   powerOn = () => this.#power('powerOn', true);
-  powerOff = () => this.#power('powerOff', false);
+  /** A machine that nobody may power off is restarted. */
+  powerOff = () =>
+    this.#access.host.spec.disablePowerOff === true ? this.#run('restart') : this.#power('powerOff', false);
 
   async hasCapacity() {
     return this.#backEnd.hasCapacityFor(this.#machine);
