@@ -47,7 +47,10 @@ suite('The Secret of the BMC of a BareMetalHost', { concurrency: true }, () => {
     const { client, clock, hosts } = testenv;
     await testenv.secret('incomplete-bmc', { username: 'root' });
     const bmc = { address: 'redfish://192.0.2.1/redfish/v1/Systems/1', credentialsName: 'incomplete-bmc' };
-    await client.create(BareMetalHost, { metadata: { name: 'incomplete', namespace }, spec: { online: true, bmc } });
+    await client.create(BareMetalHost, {
+      metadata: { name: 'incomplete', namespace },
+      spec: { online: true, automatedCleaningMode: 'metadata', bmc },
+    });
     const host = hosts.named('incomplete');
     const failing = await host.until('has failed', ({ status }) => status?.errorType === 'registration error');
     assert.match(failing.status?.errorMessage ?? '', /no password/);
@@ -61,7 +64,10 @@ suite('The Secret of the BMC of a BareMetalHost', { concurrency: true }, () => {
   test('a Secret that does not exist is awaited', async () => {
     const { client, events, hosts } = testenv;
     const bmc = { address: 'redfish://192.0.2.1/redfish/v1/Systems/1', credentialsName: 'late-bmc' };
-    await client.create(BareMetalHost, { metadata: { name: 'late', namespace }, spec: { online: true, bmc } });
+    await client.create(BareMetalHost, {
+      metadata: { name: 'late', namespace },
+      spec: { online: true, automatedCleaningMode: 'metadata', bmc },
+    });
     const failing = await hosts
       .named('late')
       .until('has failed', ({ status }) => status?.errorType === 'registration error');

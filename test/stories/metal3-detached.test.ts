@@ -80,6 +80,26 @@ suite('Detachment and deletion of a BareMetalHost', { concurrency: true }, () =>
     assert.deepEqual(machine.started, ['register', 'powerOff', 'delete']);
   });
 
+  test('a host that may not be powered off is deleted while it is on', async () => {
+    const spec = { externallyProvisioned: true, disablePowerOff: true };
+    const { host, machine } = await running('never-off', spec, 'externally provisioned');
+    await remove('never-off');
+    await host.isGone();
+    assert.deepEqual([machine.isOn, machine.nodeId], [true, undefined]);
+  });
+
+  test('a deployment that is deleted while it goes on is undone', async () => {
+    testenv.backEnd.fail('early', 'provision', { error: new Error('no connection') });
+    await testenv.host('early', { spec: { image } });
+    const host = testenv.hosts.named('early');
+    await host.reaches('provisioning');
+    testenv.backEnd.repair('early', 'provision');
+    await remove('early');
+    await host.isGone();
+    const { image: left, isErased, nodeId } = testenv.backEnd.machine('early');
+    assert.deepEqual([left, isErased, nodeId], [undefined, true, undefined]);
+  });
+
   test('a host whose Secret is gone is deprovisioned and deleted', async () => {
     const { host, machine } = await running('no-secret');
     const secret = { namespace, name: 'no-secret-bmc' };

@@ -26,6 +26,10 @@ export interface FixtureMachine {
   /** URL of the image on its disk. */
   image: string | undefined;
   isOn: boolean;
+  /** Nothing was written to its disk since it was erased. */
+  isErased: boolean;
+  /** Its hardware is known since its registration. */
+  isInspected: boolean;
   /** It is registered; the ID of the node. */
   nodeId: string | undefined;
   /** Operations that were started, in order; a repetition while it is busy counts once. */
@@ -68,6 +72,8 @@ export class FixtureBackEnd implements BackEnd {
     const machine = this.#machines.get(key) ?? {
       image: undefined,
       isOn: false,
+      isErased: true,
+      isInspected: false,
       nodeId: undefined,
       started: [],
       running: undefined,
@@ -175,8 +181,12 @@ class FixtureProvisioner implements Provisioner {
     return undefined;
   }
 
-  async inspect() {
-    const result = await this.#run('inspect');
+  async inspect({ isRefresh }: { readonly isRefresh: boolean }) {
+    const machine = this.#machine;
+    if (isRefresh) machine.isInspected = false;
+    const result = machine.isInspected
+      ? done
+      : await this.#run('inspect', () => Object.assign(machine, { isInspected: true }));
     return { result, isStarted: true, details: result.kind === 'done' ? hardware : undefined };
   }
 
@@ -199,10 +209,20 @@ class FixtureProvisioner implements Provisioner {
   async provision({ image }: { readonly image: { readonly url: string } | undefined }) {
     // A back end reads them once it writes the config drive.
     await this.#access.config.userData();
-    return this.#run('provision', (machine) => Object.assign(machine, { image: image?.url, isOn: true }));
+    const machine = this.#machine;
+    if (image !== undefined && machine.image === image.url) return done;
+    machine.isErased = false;
+    return this.#run('provision', () => Object.assign(machine, { image: image?.url, isOn: true }));
   }
 
-  deprovision = () => this.#run('deprovision', (machine) => Object.assign(machine, { image: undefined, isOn: false }));
+  async deprovision() {
+    const { isErased, image, running } = this.#machine;
+    // An operation that has ended is not repeated, as the caller may have missed its end.
+    if (isErased && image === undefined && running === undefined) return done;
+    return this.#run('deprovision', (machine) =>
+      Object.assign(machine, { image: undefined, isOn: false, isErased: true }),
+    );
+  }
 
   delete = () => this.#remove('delete');
   detach = () => this.#remove('detach');
@@ -240,6 +260,6 @@ class FixtureProvisioner implements Provisioner {
 
   async #remove(operation: 'delete' | 'detach'): Promise<StepResult> {
     if (this.#machine.nodeId === undefined) return done;
-    return this.#run(operation, (machine) => Object.assign(machine, { nodeId: undefined }));
+    return this.#run(operation, (machine) => Object.assign(machine, { nodeId: undefined, isInspected: false }));
   }
 }
