@@ -53,7 +53,7 @@ const mostOfName = 100;
 
 const pullingMessage = ({ spec: { image, diskImage } }: ServerBootConfiguration): string =>
   diskImage === undefined
-    ? `the files of "${withoutControlCharacters(image).slice(0, mostOfName)}" are being pulled from their registry`
+    ? `the files of "${withoutControlCharacters(image ?? '').slice(0, mostOfName)}" are being pulled from their registry`
     : 'the disk image is being fetched and verified';
 
 export const preparedBy = ({ method, methods, script, image: { name, digest } }: BootPlan) => ({
