@@ -10,7 +10,7 @@ import { watchOperatorKinds } from './caches.ts';
 import { controllers } from './controllers.ts';
 import type { OperatorContext } from './controllers/context.ts';
 
-/** Who is woken by which change, where an object waits for another one: a resync would hide that a watch is missing. */
+/** Who is enqueued by which change, where an object waits for another one: a resync would hide that a watch is missing. */
 
 type Member = Readonly<Record<string, unknown>>;
 type Made = KubeObject & { readonly spec: Member; readonly status: Member };
@@ -65,7 +65,7 @@ function cachesOf(present: readonly Made[]): OperatorContext['caches'] {
 }
 
 /** Keys that a change wakes, without the controllers of sets and those that only report. */
-function woken(names: readonly string[], { before, after }: WatchedChange): string[] {
+function enqueuedBy(names: readonly string[], { before, after }: WatchedChange): string[] {
   const context = { caches: cachesOf(objects), maintenanceSlots: { limit: 1 } } as unknown as OperatorContext;
   const kind = (after ?? before)?.kind;
   const keysOf = ({ name, watches }: Controller<OperatorContext>): string[] =>
@@ -179,10 +179,10 @@ const lines: [title: string, names: readonly string[], change: WatchedChange, ke
 
 for (const [title, names, change, keys] of lines)
   test(title, () => {
-    assert.deepEqual(woken(names, change), keys);
+    assert.deepEqual(enqueuedBy(names, change), keys);
   });
 
 test('the progress of an update does not wake others of its target', () => {
   const task = { upgradeTask: { URI: '/task', percentageComplete: 40 } };
-  assert.deepEqual(woken(['bios-version'], { before: flashing, after: withStatus(flashing, task) }), []);
+  assert.deepEqual(enqueuedBy(['bios-version'], { before: flashing, after: withStatus(flashing, task) }), []);
 });

@@ -83,14 +83,14 @@ const watchesOf = <T extends UpdateObject>(kind: UpdateKind<T>): WatchSource<Ope
     kind: kind.kind,
     mapToKeys: (object: T, context: OperatorContext) =>
       kind.keysOfSameTarget(object, context).filter((name) => name !== object.metadata.name),
-    predicate: concernsRivals,
+    predicate: concernsSameTarget,
   },
   { kind: BMC, mapToKeys: (bmc: BMC, context: OperatorContext) => kind.keysOfBmc(bmc.metadata.name, context) },
   ...(kind.watches ?? []),
 ];
 
 /** What decides which of several objects has a target, and which comes first. */
-function concernsRivals(before: UpdateObject | undefined, after: UpdateObject | undefined): boolean {
+function concernsSameTarget(before: UpdateObject | undefined, after: UpdateObject | undefined): boolean {
   const [was, is] = [before, after].map((object) => {
     const { metadata, status } = object ?? {};
     return [metadata?.generation, metadata?.deletionTimestamp, status?.state, status?.attempt?.sendTime].join();
