@@ -18,7 +18,7 @@ suite('BareMetalHosts on a real Ironic', () => {
     fixture = await startIronicFixture();
     fleet = await startFleet({ powerOnMs: 100, powerOffMs: 100, bootMs: 100 });
     testenv = await startHostTestenv({ speed: 10, timeoutMs: 120_000 });
-    await testenv.start({ 'metal3-provisioner': 'ironic' }, { ironic: fixture.backEnd });
+    await testenv.start({ 'metal3-provisioner': 'ironic' }, { backEnd: fixture.backEnd });
   });
   after(async () => {
     await testenv?.[Symbol.asyncDispose]();

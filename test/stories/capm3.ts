@@ -1,6 +1,7 @@
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { pausedAnnotation, rebootAnnotation, statusAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
+import { isConflict } from '@metal/kube/errors.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 
 const namespace = 'default';
@@ -46,8 +47,17 @@ export class Capm3 {
     return (reused.length > 0 ? reused : free).map(({ metadata }) => metadata.name).toSorted();
   }
 
-  /** One patch of the host, and a label on the Secret of its BMC. */
+  /** One patch of the host, and a label on the Secret of its BMC. Repeated when somebody else changed the host meanwhile. */
   async associate(name: string, machine: Machine): Promise<void> {
+    try {
+      await this.#associateOnce(name, machine);
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      await this.associate(name, machine);
+    }
+  }
+
+  async #associateOnce(name: string, machine: Machine): Promise<void> {
     const host = await this.#get(name);
     const { image, userData, cluster, automatedCleaningMode } = machine;
     const isEmpty = host.spec.image === undefined && host.spec.customDeploy === undefined;

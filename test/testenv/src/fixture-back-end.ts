@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { HardwareDetails } from '@metal/api/metal3/hardware-details.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { BackEnd, HostAccess } from '@metal/metal3/provisioner/back-end.ts';
@@ -16,6 +17,7 @@ export type FixtureOperation =
   | 'service'
   | 'powerOn'
   | 'powerOff'
+  | 'restart'
   | 'delete'
   | 'detach';
 
@@ -24,6 +26,10 @@ export interface FixtureMachine {
   /** URL of the image on its disk. */
   image: string | undefined;
   isOn: boolean;
+  /** Nothing was written to its disk since it was erased. */
+  isErased: boolean;
+  /** Its hardware is known since its registration. */
+  isInspected: boolean;
   /** It is registered; the ID of the node. */
   nodeId: string | undefined;
   /** Operations that were started, in order; a repetition while it is busy counts once. */
@@ -49,6 +55,7 @@ export class FixtureBackEnd implements BackEnd {
   readonly #faults = new Map<string, FixtureFault>();
   /** Passwords that the BMC of a host accepts; by default any. */
   readonly #passwords = new Map<string, string>();
+  readonly #calls = new EventEmitter();
   #nodes = 0;
   /** Operations on the disk at once; undefined: no limit. */
   capacity: number | undefined;
@@ -65,6 +72,8 @@ export class FixtureBackEnd implements BackEnd {
     const machine = this.#machines.get(key) ?? {
       image: undefined,
       isOn: false,
+      isErased: true,
+      isInspected: false,
       nodeId: undefined,
       started: [],
       running: undefined,
@@ -81,6 +90,11 @@ export class FixtureBackEnd implements BackEnd {
     this.#faults.delete(`${name}/${operation}`);
   }
 
+  /** Resolves at the next call of the operation for the host, or at the next pass over it. */
+  async untilCalled(name: string, call: FixtureOperation | 'provisionerOf'): Promise<void> {
+    await once(this.#calls, `${name}/${call}`);
+  }
+
   acceptOnly(name: string, password: string): void {
     this.#passwords.set(name, password);
   }
@@ -92,6 +106,7 @@ export class FixtureBackEnd implements BackEnd {
   }
 
   async provisionerOf(access: HostAccess): Promise<Provisioner> {
+    this.#calls.emit(`${access.host.metadata.name}/provisionerOf`);
     if (this.notReady !== undefined) throw this.notReady;
     return new FixtureProvisioner(access, this);
   }
@@ -102,6 +117,7 @@ export class FixtureBackEnd implements BackEnd {
 
   /** One call of an operation: it starts, goes on, or has ended. */
   async run(name: string, operation: FixtureOperation, end: (machine: FixtureMachine) => void): Promise<StepResult> {
+    this.#calls.emit(`${name}/${operation}`);
     const fault = this.#faults.get(`${name}/${operation}`);
     const machine = this.machine(name);
     if (fault !== undefined && 'error' in fault) throw fault.error;
@@ -123,6 +139,7 @@ export class FixtureBackEnd implements BackEnd {
 
   register({ host, credentials }: HostAccess): StepResult & { readonly id?: string } {
     const { name } = host.metadata;
+    this.#calls.emit(`${name}/register`);
     const machine = this.machine(name);
     const fault = this.#faults.get(`${name}/register`);
     if (fault !== undefined && 'error' in fault) throw fault.error;
@@ -141,7 +158,7 @@ const hardware: HardwareDetails = {
   systemVendor: { manufacturer: 'Fixture', productName: 'Machine', serialNumber: '1' },
   ramMebibytes: 131_072,
   cpu: { arch: 'x86_64', count: 8 },
-  nics: [{ name: 'eth0', mac: '00:00:5e:00:53:01' }],
+  nics: [{ name: 'eth0', mac: '00:00:5e:00:53:01', ip: '192.0.2.10' }],
   storage: [{ name: '/dev/sda', sizeBytes: 500_000_000_000 }],
   hostname: 'fixture',
 };
@@ -164,8 +181,12 @@ class FixtureProvisioner implements Provisioner {
     return undefined;
   }
 
-  async inspect() {
-    const result = await this.#run('inspect');
+  async inspect({ isRefresh }: { readonly isRefresh: boolean }) {
+    const machine = this.#machine;
+    if (isRefresh) machine.isInspected = false;
+    const result = machine.isInspected
+      ? done
+      : await this.#run('inspect', () => Object.assign(machine, { isInspected: true }));
     return { result, isStarted: true, details: result.kind === 'done' ? hardware : undefined };
   }
 
@@ -188,15 +209,27 @@ class FixtureProvisioner implements Provisioner {
   async provision({ image }: { readonly image: { readonly url: string } | undefined }) {
     // A back end reads them once it writes the config drive.
     await this.#access.config.userData();
-    return this.#run('provision', (machine) => Object.assign(machine, { image: image?.url, isOn: true }));
+    const machine = this.#machine;
+    if (image !== undefined && machine.image === image.url) return done;
+    machine.isErased = false;
+    return this.#run('provision', () => Object.assign(machine, { image: image?.url, isOn: true }));
   }
 
-  deprovision = () => this.#run('deprovision', (machine) => Object.assign(machine, { image: undefined, isOn: false }));
+  async deprovision() {
+    const { isErased, image, running } = this.#machine;
+    // An operation that has ended is not repeated, as the caller may have missed its end.
+    if (isErased && image === undefined && running === undefined) return done;
+    return this.#run('deprovision', (machine) =>
+      Object.assign(machine, { image: undefined, isOn: false, isErased: true }),
+    );
+  }
 
   delete = () => this.#remove('delete');
   detach = () => this.#remove('detach');
   powerOn = () => this.#power('powerOn', true);
-  powerOff = () => this.#power('powerOff', false);
+  /** A machine that nobody may power off is restarted. */
+  powerOff = () =>
+    this.#access.host.spec.disablePowerOff === true ? this.#run('restart') : this.#power('powerOff', false);
 
   async hasCapacity() {
     return this.#backEnd.hasCapacityFor(this.#machine);
@@ -227,6 +260,6 @@ class FixtureProvisioner implements Provisioner {
 
   async #remove(operation: 'delete' | 'detach'): Promise<StepResult> {
     if (this.#machine.nodeId === undefined) return done;
-    return this.#run(operation, (machine) => Object.assign(machine, { nodeId: undefined }));
+    return this.#run(operation, (machine) => Object.assign(machine, { nodeId: undefined, isInspected: false }));
   }
 }

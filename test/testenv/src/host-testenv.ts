@@ -11,6 +11,7 @@ import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { type Metal3Caches, watchMetal3Kinds } from '@metal/metal3/caches.ts';
 import { type Metal3Options, type RunningMetal3, startMetal3 } from '@metal/metal3/metal3.ts';
 import { readMetal3Config } from '@metal/metal3/options.ts';
+import type { BackEnd } from '@metal/metal3/provisioner/back-end.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { startCluster } from './cluster.ts';
@@ -46,7 +47,7 @@ export class HostTestenv implements AsyncDisposable {
   readonly events: ObjectsOfKind<Event>;
   readonly #kubeconfigPath: string;
   readonly #stack: AsyncDisposableStack;
-  #running: AsyncDisposable | undefined;
+  readonly #running: AsyncDisposable[] = [];
   metrics = new Registry();
 
   constructor(parts: HostTestenvParts, stack: AsyncDisposableStack) {
@@ -64,14 +65,14 @@ export class HostTestenv implements AsyncDisposable {
     this.#stack = stack;
   }
 
-  /** Starts the controllers, with memory and caches of their own. */
+  /** Starts the controllers, with memory and caches of their own. Disposing the result stops these controllers only. */
   async start(
     flags: Readonly<Record<string, string>> = {},
-    backEnds: Metal3Options['backEnds'] = { native: this.backEnd },
+    { leaderElection, clientOf = (client) => client, backEnd = this.backEnd }: StartOptions = {},
   ): Promise<RunningMetal3> {
     const { clock } = this;
     const stack = new AsyncDisposableStack();
-    const client = stack.use(createKubeClient({ kubeconfigPath: this.#kubeconfigPath }));
+    const client = clientOf(stack.use(createKubeClient({ kubeconfigPath: this.#kubeconfigPath })));
     const log = pino({ level: process.env.TESTENV_LOG ?? 'silent' }, process.stderr);
     const cacheSet = new CacheSet({ client, clock, log });
     stack.defer(() => cacheSet.stop());
@@ -82,21 +83,20 @@ export class HostTestenv implements AsyncDisposable {
         client,
         cacheSet,
         caches: watchMetal3Kinds(cacheSet),
-        backEnds,
-        leaderElection: undefined,
+        backEnds: { [backEnd.name]: backEnd },
+        leaderElection,
         clock,
         random: () => 0,
         log,
         metrics: this.metrics,
       }),
     );
-    this.#running = stack;
-    return running;
+    this.#running.push(stack);
+    return { stopped: running.stopped, [Symbol.asyncDispose]: () => stack.disposeAsync() };
   }
 
   async stop(): Promise<void> {
-    await this.#running?.[Symbol.asyncDispose]();
-    this.#running = undefined;
+    await Promise.all(this.#running.splice(0).map((running) => running[Symbol.asyncDispose]()));
   }
 
   /** Creates a host with its Secret. */
@@ -126,6 +126,13 @@ export class HostTestenv implements AsyncDisposable {
     await this.stop();
     await this.#stack.disposeAsync();
   }
+}
+
+/** What differs from one process that works alone on the fixture back end. */
+export interface StartOptions {
+  readonly leaderElection?: Metal3Options['leaderElection'];
+  readonly clientOf?: (client: KubeClient) => KubeClient;
+  readonly backEnd?: BackEnd;
 }
 
 export interface HostText {

@@ -144,7 +144,7 @@ export interface PhaseControllerDefinition<
 export interface Controller<Context> {
   readonly name: string;
   readonly kind: Kind;
-  readonly watchedKinds: readonly Kind[];
+  readonly watches: readonly WatchSource<Context>[];
   readonly writes: readonly string[];
   readonly reasons: ReasonCatalogue;
   /** Phases, each with the phases that may follow; the state diagram. */

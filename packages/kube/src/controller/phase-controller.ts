@@ -18,7 +18,7 @@ export function phaseController<
     kind,
     writes,
     reasons,
-    watchedKinds: watches.map((watch) => watch.kind),
+    watches,
     isShared: definition.shardKey !== undefined,
     transitions: Object.fromEntries(phasesOf(table).map((phase) => [phase, table[phase].to])),
     start: (runtime, context) => new ReconcileLoop(definition, runtime, context),

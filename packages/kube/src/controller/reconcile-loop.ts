@@ -8,6 +8,7 @@ import { type ReconcileScope, SharedReconcileScope, unsharedReconcileScope } fro
 import { retryPolicyOf } from './retry-policy.ts';
 import { Semaphore } from './semaphore.ts';
 import { StatusWriter } from './status-writer.ts';
+import { keysOfChange } from './watched-change.ts';
 import { WorkQueue } from './work-queue.ts';
 
 const defaultConcurrency = 5;
@@ -124,11 +125,8 @@ export class ReconcileLoop<T extends KubeObject, Phase extends string, Facts, Ac
     const own = caches.of(kind);
     this.#subscriptions.use(own.onChange((change) => this.#onOwnChange(change)));
     for (const watch of watches) {
-      const subscription = caches.of(watch.kind).onChange(({ before, after }) => {
-        if (watch.predicate?.(before, after) === false) return;
-        for (const object of [before, after]) {
-          for (const key of object === undefined ? [] : watch.mapToKeys(object, this.#context)) this.#enqueue(key);
-        }
+      const subscription = caches.of(watch.kind).onChange((change) => {
+        for (const key of keysOfChange(watch, change, this.#context)) this.#enqueue(key);
       });
       this.#subscriptions.use(subscription);
     }

@@ -46,6 +46,16 @@ test('a status without a time gets the present one', () => {
   assert.equal('value' in parsed && parsed.value.lastUpdated, now);
 });
 
+test('a status of a former version, which has fewer fields, is accepted', () => {
+  const { provisioningFailCount: _, errorCount: __, errorMessage: ___, ...former } = saved;
+  const parsed = parseSavedStatus(JSON.stringify(former), now);
+  assert.ok('value' in parsed, JSON.stringify(parsed));
+  assert.deepEqual(
+    [parsed.value.provisioningFailCount, parsed.value.errorCount, parsed.value.errorMessage],
+    [0, 0, ''],
+  );
+});
+
 for (const operationalStatus of ['servicing', 'detached'])
   for (const errorType of ['servicing error', 'detach error'])
     test(`${operationalStatus} and ${errorType} are accepted`, () =>

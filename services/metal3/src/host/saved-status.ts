@@ -8,18 +8,28 @@ export type Parsed<T> = { readonly value: T } | { readonly problem: string };
 
 /** The status of a host that was moved here; hardware is in HardwareData. Unknown keys are an error: they would be lost. */
 export function parseSavedStatus(text: string, nowIso: string): Parsed<BareMetalHostStatus> {
-  const parsed = parseStrictly(bareMetalHostStatus(), text);
+  const parsed = parseStrictly(bareMetalHostStatus(), text, absentFields);
   if ('problem' in parsed) return parsed;
   return { value: { ...parsed.value, lastUpdated: parsed.value.lastUpdated ?? nowIso } };
 }
 
+/** A status of a former version of Metal3 has not all fields. Without `provisioning` the host would be a new one: that one is required. */
+const absentFields = {
+  operationalStatus: '',
+  errorMessage: '',
+  errorCount: 0,
+  provisioningFailCount: 0,
+  poweredOn: false,
+};
+
 /** Hardware details of a host that is not inspected. */
 export const parseHardwareDetails = (text: string): Parsed<HardwareDetails> => parseStrictly(hardwareDetails(), text);
 
-function parseStrictly<T extends z.ZodType>(schema: T, text: string): Parsed<z.output<T>> {
+function parseStrictly<T extends z.ZodType>(schema: T, text: string, absent = {}): Parsed<z.output<T>> {
   const content = parseJson(text);
   if (content === undefined) return { problem: 'expected JSON' };
-  const members = withoutEmpty(content);
+  const given = withoutEmpty(content);
+  const members = typeof given === 'object' ? { ...absent, ...given } : given;
   const unknown = describeUnknownKeys(schema, members);
   const { data, error } = schema.safeParse(members);
   const problems = [...unknown, ...(error === undefined ? [] : describeIssues(error, members))];

@@ -79,9 +79,24 @@ const watchesOf = <T extends UpdateObject>(kind: UpdateKind<T>): WatchSource<Ope
     mapToKeys: (server: Server, context: OperatorContext) => kind.keysOfServer(server, context),
     predicate: concernsUpdates,
   },
+  {
+    kind: kind.kind,
+    mapToKeys: (object: T, context: OperatorContext) =>
+      kind.keysOfSameTarget(object, context).filter((name) => name !== object.metadata.name),
+    predicate: concernsSameTarget,
+  },
   { kind: BMC, mapToKeys: (bmc: BMC, context: OperatorContext) => kind.keysOfBmc(bmc.metadata.name, context) },
   ...(kind.watches ?? []),
 ];
+
+/** What decides which of several objects has a target, and which comes first. */
+function concernsSameTarget(before: UpdateObject | undefined, after: UpdateObject | undefined): boolean {
+  const [was, is] = [before, after].map((object) => {
+    const { metadata, status } = object ?? {};
+    return [metadata?.generation, metadata?.deletionTimestamp, status?.state, status?.attempt?.sendTime].join();
+  });
+  return before === undefined || after === undefined || was !== is;
+}
 
 /** State, maintenance and power; the rest of a Server changes often. */
 function concernsUpdates(before: Server | undefined, after: Server | undefined): boolean {

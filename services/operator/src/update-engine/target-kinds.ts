@@ -15,7 +15,7 @@ interface TargetKind<T extends UpdateObject> {
 
 type TargetMembers<T extends UpdateObject> = Pick<
   UpdateKind<T>,
-  'targetOf' | 'rivalOf' | 'keysOfBmc' | 'keysOfServer' | 'shardKey'
+  'targetOf' | 'rivalOf' | 'keysOfSameTarget' | 'keysOfBmc' | 'keysOfServer' | 'shardKey'
 >;
 
 /** Members of a kind whose objects change one server. */
@@ -25,6 +25,7 @@ export function serverTargets<T extends UpdateObject>(kind: TargetKind<T>): Targ
   return {
     targetOf: (object, context) => serverTarget(nameOf(object), context),
     rivalOf: (object, { caches }) => rivalAmong(object, objectsOf(nameOf(object) ?? '', caches), { latestFirst }),
+    keysOfSameTarget: (object, { caches }) => namesOf(objectsOf(nameOf(object) ?? '', caches)),
     keysOfBmc: (bmcName, { caches }) =>
       caches.servers.by('bmc', bmcName).flatMap(({ metadata }) => namesOf(objectsOf(metadata.name, caches))),
     keysOfServer: ({ metadata }, { caches }) => namesOf(objectsOf(metadata.name, caches)),
@@ -39,6 +40,7 @@ export function bmcTargets<T extends UpdateObject>(kind: TargetKind<T>): TargetM
   return {
     targetOf: (object, context) => bmcTarget(nameOf(object), context),
     rivalOf: (object, { caches }) => rivalAmong(object, objectsOf(nameOf(object) ?? '', caches), { latestFirst }),
+    keysOfSameTarget: (object, { caches }) => namesOf(objectsOf(nameOf(object) ?? '', caches)),
     keysOfBmc: (bmcName, { caches }) => namesOf(objectsOf(bmcName, caches)),
     keysOfServer: ({ spec }, { caches }) => namesOf(objectsOf(spec.bmcRef?.name ?? '', caches)),
     shardKey: (object) => nameOf(object) ?? '',

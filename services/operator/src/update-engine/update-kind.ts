@@ -59,6 +59,8 @@ export interface UpdateKind<T extends UpdateObject> {
   /** Conditions of v0.7.0 beside those that all kinds have. */
   readonly conditions: (object: T, facts: UpdateFacts, isDone: boolean) => readonly ReportedCondition[];
   readonly watches?: readonly WatchSource<OperatorContext>[];
+  /** Keys of the objects that may have the same target. */
+  readonly keysOfSameTarget: (object: T, context: OperatorContext) => readonly string[];
   /** Keys of the objects of a BMC. */
   readonly keysOfBmc: (bmcName: string, context: OperatorContext) => readonly string[];
   /** Keys of the objects of a server. */

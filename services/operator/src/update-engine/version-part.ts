@@ -23,12 +23,12 @@ export interface VersionPart<T extends VersionObject>
     | 'finalizer'
     | 'targetOf'
     | 'rivalOf'
+    | 'keysOfSameTarget'
     | 'maintenanceNames'
     | 'keysOfBmc'
     | 'keysOfServer'
     | 'shardKey'
     | 'writes'
-    | 'watches'
     | 'restartsOnlyIfNeeded'
   > {
   readonly kind: DefinedKind<T>;

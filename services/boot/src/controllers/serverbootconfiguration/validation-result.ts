@@ -1,3 +1,4 @@
+import { withoutControlCharacters } from '@metal/kube/runtime/printable.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { isPrepared } from '@metal/api/wire/prepared-boot.ts';
@@ -47,9 +48,12 @@ export function conditionsOf(
   return [{ ...condition, lastTransitionTime, observedGeneration: boot.metadata.generation }];
 }
 
+/** Names of images are free text, and a message has 160 characters. */
+const mostOfName = 100;
+
 const pullingMessage = ({ spec: { image, diskImage } }: ServerBootConfiguration): string =>
   diskImage === undefined
-    ? `the files of "${image}" are being pulled from their registry`
+    ? `the files of "${withoutControlCharacters(image ?? '').slice(0, mostOfName)}" are being pulled from their registry`
     : 'the disk image is being fetched and verified';
 
 export const preparedBy = ({ method, methods, script, image: { name, digest } }: BootPlan) => ({

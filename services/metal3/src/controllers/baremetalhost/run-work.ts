@@ -24,7 +24,10 @@ export function workOf(reconcile: HostReconcile): HostWork {
     facts,
     pass: run.pass,
     outcomes: outcomesIn(run.pass, facts.state),
-    provisioner: run.provisioner,
+    // Refused credentials are an action, too, and there is no provisioner without them.
+    get provisioner() {
+      return run.provisioner;
+    },
     credentials: usedCredentials(host, run),
     firmware: firmwareIn(facts.state, run),
     hardware: run.found.hardware,

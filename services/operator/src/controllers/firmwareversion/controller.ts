@@ -4,7 +4,7 @@ import { type FirmwareComponent, readFirmwareInventory } from '@metal/redfish/re
 import type { OperatorContext } from '../context.ts';
 import { updateController } from '../../update-engine/controller.ts';
 import { serverTargets } from '../../update-engine/target-kinds.ts';
-import { digestOf, namesOf, rivalAmong } from '../../update-engine/targets.ts';
+import { digestOf, rivalAmong } from '../../update-engine/targets.ts';
 import { versionKind } from '../../update-engine/version-kind.ts';
 import type { Installed } from '../../update-engine/version-part.ts';
 import { matchesComponent } from './component.ts';
@@ -50,7 +50,6 @@ export const firmwareVersion = versionKind<FirmwareVersion>({
   // A staged component has another Id; what else is staged in the maintenance of this object has another version.
   isOfTarget: () => true,
   conditions: () => [],
-  watches: [{ kind: FirmwareVersion, mapToKeys: othersOfServer, predicate: concernsOthers }],
   writes: ['patch:firmwareversions', 'firmwareversions/status'],
 });
 
@@ -58,18 +57,6 @@ export const firmwareVersionController = updateController(firmwareVersion);
 
 function ofServerOf({ spec }: FirmwareVersion, { caches }: OperatorContext): readonly FirmwareVersion[] {
   return caches.firmwareVersions.by('server', spec.serverRef.name);
-}
-
-/** Its selector may match the same components. */
-function othersOfServer(object: FirmwareVersion, context: OperatorContext): string[] {
-  return namesOf(ofServerOf(object, context)).filter((name) => name !== object.metadata.name);
-}
-
-function concernsOthers(before: FirmwareVersion | undefined, after: FirmwareVersion | undefined): boolean {
-  const [was, is] = [before, after].map(
-    (object) => object && [object.metadata.generation, object.metadata.deletionTimestamp, object.status?.state].join(),
-  );
-  return was !== is;
 }
 
 function installedOf(component: FirmwareComponent): Installed {
