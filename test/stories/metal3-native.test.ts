@@ -98,7 +98,10 @@ suite('BareMetalHosts on the native provisioner', () => {
     await testenv.client.delete(BareMetalHost, { name: 'life', namespace });
     await host.isGone();
     assert.equal(node.machine.power, 'Off');
-    assert.deepEqual([...testenv.bmcs.all()].filter(({ spec }) => spec.access?.ip === node.bmc.address), []);
+    assert.deepEqual(
+      [...testenv.bmcs.all()].filter(({ spec }) => spec.access?.ip === node.bmc.address),
+      [],
+    );
   });
 
   test('a Server that somebody holds is not given to a host', async () => {

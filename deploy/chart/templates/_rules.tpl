@@ -583,6 +583,7 @@
   resources:
     - secrets
   verbs:
+    - create
     - get
     - list
     - watch

@@ -200,7 +200,12 @@ export function startMetal3Controllers(
     log,
     metrics,
     ...manager,
-    backEnds: hostBackEnds ?? builtInBackEnds({ config: config.metal3, caches, client, clock, random }, stack),
+    backEnds:
+      hostBackEnds ??
+      builtInBackEnds(
+        { config: config.metal3, caches: { ...caches, hosts: manager.caches.hosts }, client, clock, random },
+        stack,
+      ),
     leaderElection: config.leaderElect ? { namespace, identity, ...config.lease } : undefined,
   });
   return stack.use(running);

@@ -9,6 +9,8 @@ import { PreprovisioningImage } from '@metal/api/metal3/preprovisioning-image.ts
 import type { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
+import { parseBmcAddress } from './bmc/parse-bmc-address.ts';
+import { bmcNameOf } from './native/native-names.ts';
 
 /** Caches of the controllers of Metal3. All but the Secrets have the names of their hosts. */
 export interface Metal3Caches {
@@ -25,7 +27,7 @@ export interface Metal3Caches {
 
 export function watchMetal3Kinds(caches: CacheSet): Metal3Caches {
   return {
-    hosts: caches.watch(BareMetalHost, { indexes: { secret: secretsOf } }),
+    hosts: caches.watch(BareMetalHost, { indexes: { secret: secretsOf, bmc: bmcNamesOf } }),
     hardwareData: caches.watch(HardwareData),
     preprovisioningImages: caches.watch(PreprovisioningImage),
     firmwareSettings: caches.watch(HostFirmwareSettings),
@@ -34,6 +36,12 @@ export function watchMetal3Kinds(caches: CacheSet): Metal3Caches {
     dataImages: caches.watch(DataImage),
     secrets: caches.watch(Secret, { labelSelector: `${environmentLabel}=${environmentLabelValue}` }),
   };
+}
+
+/** The BMC that the native back end has for the host. */
+function bmcNamesOf({ spec }: BareMetalHost): string[] {
+  const parsed = parseBmcAddress(spec.bmc?.address ?? '');
+  return 'address' in parsed ? [bmcNameOf(parsed.address)] : [];
 }
 
 /** Secrets whose change a host wants to know at once, as `namespace/name`. */

@@ -27,6 +27,10 @@ export const hostTaint = 'metal3.io/host';
 export const hostOfServerAnnotation = 'metal3.io/host';
 /** On a BMC and its BMCSecret: a host created them, and they go with the last host. */
 export const createdForHostAnnotation = 'metal3.io/created-for-host';
+/** On a Server: its host is detached, for which it has operation=ignore. */
+export const detachedServerAnnotation = 'metal3.io/detached';
+/** On a Server: its erasure policy before the host's; empty for none. */
+export const formerCleanupAnnotation = 'metal3.io/former-cleanup-disks';
 /** The controller in the events of hosts. */
 export const hostEventController = 'metal3.io/baremetal-controller';
 /** Lease of the leader. The baremetal-operator of Metal3 has the same. */

@@ -81,8 +81,11 @@ export const trustedCertificateAnnotation = 'metal.ironcore.dev/trusted-certific
 export const acceptSystemUuidAnnotation = 'metal.ironcore.dev/accept-system-uuid';
 /** On a Server: name of the BMC object that is to take the place of spec.bmcRef, confirmed by a person. */
 export const acceptBmcAnnotation = 'metal.ironcore.dev/accept-bmc';
-/** On a BMC: keys of taints with effect NoBind that its new Servers get, separated by commas. No claim is faster than them. */
-export const serverTaintsAnnotation = 'metal.ironcore.dev/server-taints';
+/**
+ * On a BMC: its new Servers get a taint of this key (NoBind), so that no claim is faster, and operation=ignore, so that nothing is done
+ * with their machines until whoever set this annotation removes the operation.
+ */
+export const holdServersAnnotation = 'metal.ironcore.dev/hold-new-servers';
 /** On a ServerBootConfiguration: its purpose. */
 export const typeAnnotation = 'metal.ironcore.dev/type';
 /** Value of the type annotation for the boot configuration of a discovery. */

@@ -1,9 +1,15 @@
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
-import { hostTaint, provisionerAnnotation } from '@metal/api/metal3/metal3-contract.ts';
+import { formerCleanupAnnotation, hostTaint, provisionerAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import type { DiskImage } from '@metal/api/common/disk-image.ts';
+import { reasons } from '@metal/api/reasons/generated.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { ReasonEntry } from '@metal/kube/controller/decide.ts';
+import { fieldManagerOf } from '@metal/kube/client/field-managers.ts';
+import { Secret } from '@metal/kube/kinds/builtin.ts';
 import type { NewObject } from '@metal/kube/kinds/kind.ts';
+import { configDriveMetaData } from '../image/config-drive.ts';
+import { objectIn } from '../image/object-in.ts';
 import type { ProvisioningData } from '../provisioner/provisioner.ts';
 import { type CleaningMode, done, failed, type StepResult } from '../provisioner/step-result.ts';
 import { explained } from './host-objects.ts';
@@ -23,14 +29,46 @@ export async function provisionHost(pass: NativePass, data: ProvisioningData): P
   if (hasForeignClaim)
     return failed(`ServerClaim ${claimNameOf(access.host)} is not of this host: delete it, or rename the host`);
   if (claim === undefined) {
-    if (server.status?.state !== 'Available') return waiting(`the Server is in state ${server.status?.state ?? 'Initial'}`);
+    if (server.status?.state !== 'Available')
+      return waiting(`the Server is in state ${server.status?.state ?? 'Initial'}`);
+    await saveMetaData(pass);
     await client.create(ServerClaim, newClaim(access.host, server, image));
     return written('the Server is claimed');
   }
   const ready = claim.status?.conditions?.find(({ type }) => type === 'Ready');
   if (ready?.status === 'True') return done;
-  if (ready?.reason === 'DeploymentFailed') return failed(explained(claim, 'Ready'));
+  if (lasts(ready?.reason)) return failed(explained(claim, 'Ready'));
   return waiting(explained(claim, 'Ready'));
+}
+
+/** A reason of a claim that waits for a person. */
+function lasts(reason: string | undefined): boolean {
+  const entry = Object.entries<ReasonEntry>(reasons.serverclaim).find(([name]) => name === reason)?.[1];
+  return entry?.weight === 'failed' || entry?.weight === 'needsPerson';
+}
+
+/** Names of hosts have up to 253 characters, as names of Secrets. */
+const metaDataSecretOf = (host: BareMetalHost): string => `${claimNameOf(host)}-metadata`;
+
+/**
+ * The meta data of the config drive, with the UID of the host, by which Cluster API finds the node. It checks the other Secrets too.
+ * @throws HostConfigError
+ */
+async function saveMetaData({ access: { host, config }, client }: NativePass): Promise<void> {
+  const { apiVersion, kind, metadata } = host;
+  const { name, namespace = '', uid = '' } = metadata;
+  const [given] = await Promise.all([config.metaData(), config.userData(), config.networkData()]);
+  const members = given === undefined ? {} : objectIn('metaData', given);
+  const text = JSON.stringify(configDriveMetaData({ uid, name, namespace }, members));
+  const ownerReferences = [{ apiVersion, kind, name, uid }];
+  await client.apply(
+    Secret,
+    {
+      metadata: { name: metaDataSecretOf(host), namespace, ownerReferences },
+      data: { metaData: Buffer.from(text).toString('base64') },
+    },
+    { fieldManager: fieldManagerOf('metal3-native'), force: true },
+  );
 }
 
 function newClaim(host: BareMetalHost, server: Server, image: DiskImage): NewObject<ServerClaim> {
@@ -53,7 +91,8 @@ function newClaim(host: BareMetalHost, server: Server, image: DiskImage): NewObj
 }
 
 /** A text is the reason why it cannot be written. */
-function diskImageOf({ spec }: BareMetalHost, { image, customDeploy }: ProvisioningData): DiskImage | string {
+function diskImageOf(host: BareMetalHost, { image, customDeploy }: ProvisioningData): DiskImage | string {
+  const { spec } = host;
   if (customDeploy !== undefined) return `the native provisioner has no custom deploy steps: ${useIronic}`;
   if (image === undefined || image.url === '') return 'there is no image to write: set spec.image';
   const { url, checksum = '', checksumType, format = '' } = image;
@@ -70,13 +109,13 @@ function diskImageOf({ spec }: BareMetalHost, { image, customDeploy }: Provision
     ...(hints === undefined ? {} : { rootDeviceHints: hints }),
     ...secretOf('userData', spec.userData),
     ...secretOf('networkData', spec.networkData ?? named(spec.preprovisioningNetworkDataName)),
-    ...secretOf('metaData', spec.metaData),
+    metaData: { name: metaDataSecretOf(host) },
   };
 }
 
 const named = (name: string | undefined) => (name === undefined ? undefined : { name });
 
-const secretOf = (key: 'userData' | 'networkData' | 'metaData', ref: { readonly name?: string | undefined } | undefined) =>
+const secretOf = (key: 'userData' | 'networkData', ref: { readonly name?: string | undefined } | undefined) =>
   ref?.name === undefined || ref.name === '' ? {} : { [key]: { name: ref.name } };
 
 /** The claim is released; the operator then cleans the machine as the host asks. */
@@ -85,21 +124,41 @@ export async function deprovisionHost(pass: NativePass, cleaning: CleaningMode):
   const { server, claim } = objectsOf(pass);
   if (server === undefined) return { kind: 'unregistered' };
   if (claim !== undefined) {
-    const disks = cleaning === 'disabled' ? 'None' : 'Metadata';
     // Before the release: the cleanup begins with it.
-    if (server.spec.cleanup?.disks !== disks) {
-      await client.mergePatch(Server, { name: server.metadata.name }, { spec: { cleanup: { disks } } }, guard(server));
-      return written();
-    }
-    if (claim.metadata.deletionTimestamp === undefined) {
+    const policy = policyOf(server, cleaning);
+    if (policy !== undefined) await client.mergePatch(Server, { name: server.metadata.name }, policy, guard(server));
+    else if (claim.metadata.deletionTimestamp === undefined) {
       const { uid } = claim.metadata;
       await client.delete(ServerClaim, claim.metadata, uid === undefined ? {} : { uid });
     }
-    return waiting('the claim is released');
+    return written('the claim is released');
   }
   const { state } = server.status ?? {};
   if (server.spec.serverClaimRef !== undefined) return waiting('the claim is released');
-  if (state === 'Available') return done;
-  if (state === 'Error') return failed(`Server ${server.metadata.name} is in state Error: ${explained(server, 'Ready')}`);
+  if (state === 'Available') return restoredPolicy(pass, server);
+  if (state === 'Error')
+    return failed(`Server ${server.metadata.name} is in state Error: ${explained(server, 'Ready')}`);
   return waiting(`the Server is in state ${state}: ${explained(server, 'Ready')}`);
+}
+
+/** The erasure that the host asks for, for this release only. A policy that somebody set is not weakened by the default of hosts. */
+function policyOf({ metadata, spec }: Server, cleaning: CleaningMode): object | undefined {
+  if (metadata.annotations?.[formerCleanupAnnotation] !== undefined) return undefined;
+  const former = spec.cleanup?.disks ?? '';
+  if (cleaning === 'metadata' && former !== '') return undefined;
+  return {
+    metadata: { annotations: { [formerCleanupAnnotation]: former } },
+    spec: { cleanup: { disks: cleaning === 'disabled' ? 'None' : 'Metadata' } },
+  };
+}
+
+async function restoredPolicy({ client }: NativePass, server: Server): Promise<StepResult> {
+  const former = server.metadata.annotations?.[formerCleanupAnnotation];
+  if (former === undefined) return done;
+  const patch = {
+    metadata: { annotations: { [formerCleanupAnnotation]: null } },
+    spec: { cleanup: { disks: former === '' ? null : former } },
+  };
+  await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
+  return done;
 }

@@ -35,7 +35,9 @@ export function hardwareOfServer({ status }: Server, report: ProbeReport): Hardw
 
 /** As `uname` has it. Redfish names the instruction set of a processor (DSP0268, Processor.InstructionSet). */
 function architectureOf(status: Server['status']): string {
-  const names = (status?.processors ?? []).map(({ instructionSet, architecture }) => instructionSet ?? architecture ?? '');
+  const names = (status?.processors ?? []).map(
+    ({ instructionSet, architecture }) => instructionSet ?? architecture ?? '',
+  );
   return names.some((name) => /arm/i.test(name)) ? 'aarch64' : 'x86_64';
 }
 

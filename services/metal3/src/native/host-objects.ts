@@ -8,10 +8,12 @@ import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import { keyOf, type KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { BmcAddress } from '../bmc/parse-bmc-address.ts';
-import { bmcNameOf, claimNameOf } from './native-names.ts';
+import { bmcNameOf, claimNameOf, portOf } from './native-names.ts';
 
 /** Objects of the operator that hosts are mapped to. */
 export interface NativeCaches {
+  /** With the index `bmc`: hosts by the name of their BMC. */
+  readonly hosts: Cache<BareMetalHost>;
   readonly bmcs: Cache<BMC>;
   readonly bmcSecrets: Cache<BMCSecret>;
   readonly servers: Cache<Server>;
@@ -37,7 +39,11 @@ export const markOf = ({ metadata }: Pick<BareMetalHost, 'metadata'>): string =>
 export const hostKeyOf = ({ metadata }: KubeObject): string | undefined =>
   metadata.annotations?.[hostOfServerAnnotation]?.split(' ', 1)[0];
 
-export function findHostObjects(host: BareMetalHost, address: BmcAddress | undefined, caches: NativeCaches): HostObjects {
+export function findHostObjects(
+  host: BareMetalHost,
+  address: BmcAddress | undefined,
+  caches: NativeCaches,
+): HostObjects {
   const { metadata } = host;
   const mark = markOf(host);
   const server = [...caches.servers.all()].find(
@@ -58,18 +64,33 @@ function bmcOf(address: BmcAddress | undefined, server: Server | undefined, { bm
   const known = server?.spec.bmcRef?.name;
   if (known !== undefined) return bmcs.get(known);
   if (address === undefined) return undefined;
-  return bmcs.get(bmcNameOf(address)) ?? [...bmcs.all()].find(({ spec }) => spec.access?.ip === address.host);
+  return bmcs.get(bmcNameOf(address)) ?? [...bmcs.all()].find((bmc) => isAt(bmc, address));
 }
 
-/** Other Servers of the BMC that belong to a host. */
-export const otherHostsOf = (bmc: BMC, host: BareMetalHost, { servers }: NativeCaches): string[] =>
-  [...servers.all()]
-    .filter(({ spec }) => spec.bmcRef?.name === bmc.metadata.name)
-    .filter(({ metadata }) => metadata.annotations?.[hostOfServerAnnotation] !== markOf(host))
-    .flatMap((server) => hostKeyOf(server) ?? []);
+const isAt = ({ spec, status }: BMC, address: BmcAddress): boolean =>
+  (spec.access?.ip === address.host || status?.ip === address.host) && spec.protocol.port === portOf(address);
+
+/** Other hosts with this address, the oldest first. */
+export const otherHostsAt = (address: BmcAddress, host: BareMetalHost, { hosts }: NativeCaches): BareMetalHost[] =>
+  [...hosts.by('bmc', bmcNameOf(address))].filter(({ metadata }) => metadata.uid !== host.metadata.uid).toSorted(byAge);
+
+/** Whether the first one is the older of the two. */
+export const isOlder = (one: BareMetalHost, other: BareMetalHost): boolean => byAge(one, other) < 0;
+
+function byAge(one: BareMetalHost, other: BareMetalHost): number {
+  const [first, second] = [one, other].map(({ metadata }) => `${metadata.creationTimestamp} ${keyOf(metadata)}`);
+  return (first ?? '') < (second ?? '') ? -1 : 1;
+}
+
+/** Whether somebody holds a machine of the BMC. */
+export const hasClaimedServer = ({ metadata }: BMC, { servers }: NativeCaches): boolean =>
+  [...servers.all()].some(({ spec }) => spec.bmcRef?.name === metadata.name && spec.serverClaimRef !== undefined);
 
 /** The message of a condition, with its reason. */
-export function explained({ status }: { readonly status?: BMC['status'] | Server['status'] | ServerClaim['status'] }, type: string) {
+export function explained(
+  { status }: { readonly status?: BMC['status'] | Server['status'] | ServerClaim['status'] },
+  type: string,
+) {
   const condition = status?.conditions?.find((one) => one.type === type);
   return condition === undefined ? 'no reason is reported' : `${condition.reason}: ${condition.message}`;
 }

@@ -1,5 +1,5 @@
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
-import { createdForHostAnnotation, provisionerAnnotation } from '@metal/api/metal3/metal3-contract.ts';
+import { provisionerAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import { fieldManagerOf } from '@metal/kube/client/field-managers.ts';
@@ -29,7 +29,7 @@ export class NativeBackEnd implements BackEnd {
 
   /** Changes of the objects that hosts are mapped to. */
   onChange(enqueue: (hostKey: string) => void): Disposable {
-    const { bmcs, servers, claims } = this.#caches;
+    const { hosts, bmcs, servers, claims, inventories } = this.#caches;
     const stack = new DisposableStack();
     const follow = <T extends KubeObject>(cache: Cache<T>, keysOf: (object: T) => Iterable<string | undefined>) =>
       stack.use(
@@ -38,10 +38,13 @@ export class NativeBackEnd implements BackEnd {
           for (const key of new Set(keys)) if (key !== undefined) enqueue(key);
         }),
       );
-    const ofBmc = (name: string | undefined) => bmcs.get(name ?? '')?.metadata.annotations?.[createdForHostAnnotation];
-    follow(servers, (server) => [hostKeyOf(server) ?? ofBmc(server.spec.bmcRef?.name)]);
+    const ofBmc = (name = '') => hosts.by('bmc', name).map(({ metadata }) => keyOf(metadata));
+    follow(servers, (server) => [hostKeyOf(server), ...ofBmc(server.spec.bmcRef?.name)]);
+    follow(inventories, ({ metadata }) =>
+      [servers.get(metadata.name)].flatMap((server) => (server ? [hostKeyOf(server)] : [])),
+    );
     follow(bmcs, ({ metadata }) => [
-      metadata.annotations?.[createdForHostAnnotation],
+      ...ofBmc(metadata.name),
       ...[...servers.all()].filter(({ spec }) => spec.bmcRef?.name === metadata.name).map(hostKeyOf),
     ]);
     follow(claims, ({ metadata }) =>

@@ -66,7 +66,9 @@ export class NativeProvisioner implements Provisioner {
     const { server, claim } = objectsOf(this.#pass);
     if (server === undefined) return { kind: 'unregistered' };
     // The deprovisioning releases the claim.
-    return claim === undefined && state !== 'deprovisioning' ? failed('the ServerClaim of the host is gone: remove spec.image to free the host') : done;
+    return claim === undefined && state !== 'deprovisioning'
+      ? failed('the ServerClaim of the host is gone: remove spec.image to free the host')
+      : done;
   }
 
   async prepare({ raid, firmware }: PreparationData): Promise<Started> {
@@ -130,4 +132,8 @@ export class NativeProvisioner implements Provisioner {
   }
 }
 
-const inspected = (result: StepResult, details?: HardwareDetails): Inspection => ({ result, isStarted: false, details });
+const inspected = (result: StepResult, details?: HardwareDetails): Inspection => ({
+  result,
+  isStarted: false,
+  details,
+});

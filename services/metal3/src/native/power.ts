@@ -33,6 +33,7 @@ export async function restartHost(pass: NativePass, { mode }: PowerOffData): Pro
   const { client } = pass;
   const { server } = objectsOf(pass);
   if (server === undefined) return { kind: 'unregistered' };
+  if (server.metadata.annotations?.[operationAnnotation] !== undefined) return waiting('the machine is restarted');
   const operation = mode === 'hard' ? operations.hardRestartServer : operations.gracefulRestartServer;
   const patch = { metadata: { annotations: { [operationAnnotation]: operation } } };
   await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));

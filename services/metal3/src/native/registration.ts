@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import {
   createdForHostAnnotation,
+  detachedServerAnnotation,
   hostOfServerAnnotation,
   hostTaint,
   provisionerAnnotation,
@@ -11,15 +12,15 @@ import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import {
   allowInterruptionAnnotation,
+  holdServersAnnotation,
   operationAnnotation,
   operations,
-  serverTaintsAnnotation,
 } from '@metal/api/wire/contract.ts';
 import { keyOf } from '@metal/kube/kinds/kind.ts';
 import type { BmcAddress } from '../bmc/parse-bmc-address.ts';
 import type { Registration, RegistrationData } from '../provisioner/provisioner.ts';
 import { done, failed, type StepResult } from '../provisioner/step-result.ts';
-import { explained, hostKeyOf, markOf, otherHostsOf } from './host-objects.ts';
+import { explained, hostKeyOf, isOlder, markOf, otherHostsAt } from './host-objects.ts';
 import { bmcNameOf, portOf } from './native-names.ts';
 import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
 
@@ -67,24 +68,29 @@ function refusalOfState(pass: NativePass, { state, inspection }: RegistrationDat
   return isFree ? undefined : `the Server of the host is gone in state ${state}: restore it, or detach the host`;
 }
 
-/** The BMCSecret of a BMC that this back end created has what the Secret of the host has. */
+/**
+ * The BMCSecret of a BMC that this back end created has what the Secret of the oldest host with this BMC has. Others have to agree: two
+ * Secrets that disagree would make the operator log in by turns, until the BMC locks the account.
+ */
 async function ensureSecret(pass: NativePass, address: BmcAddress): Promise<StepResult | undefined> {
   const { access, client, caches } = pass;
+  const { host, credentials } = access;
   const { bmc } = objectsOf(pass);
-  if (access.credentials === undefined || (bmc !== undefined && !isOurs(bmc))) return undefined;
+  if (credentials === undefined || (bmc !== undefined && !isOurs(bmc))) return undefined;
   const name = bmcNameOf(address);
-  const { username, password } = access.credentials;
-  const data = { username: base64(username), password: base64(password) };
+  const data = { username: base64(credentials.username), password: base64(credentials.password) };
   const present = caches.bmcSecrets.get(name);
-  if (present === undefined) {
-    const metadata = { name, annotations: { [createdForHostAnnotation]: keyOf(access.host.metadata) } };
-    await client.create(BMCSecret, { metadata, data });
-    return written();
+  if (present?.data?.username === data.username && present.data.password === data.password) return undefined;
+  const [oldest] = otherHostsAt(address, host, caches);
+  if (oldest !== undefined && isOlder(oldest, host)) {
+    if (present === undefined) return waiting(`host ${keyOf(oldest.metadata)} of the same BMC is registered first`);
+    return failed(`host ${keyOf(oldest.metadata)} has the same BMC with other credentials: give both the same`);
   }
-  if (present.data?.username === data.username && present.data?.password === data.password) return undefined;
-  const [other] = bmc === undefined ? [] : otherHostsOf(bmc, access.host, caches);
-  if (other !== undefined) return failed(`host ${other} has the same BMC with other credentials: give both the same`);
-  await client.mergePatch(BMCSecret, { name }, { data }, guard(present));
+  if (present !== undefined) await client.mergePatch(BMCSecret, { name }, { data }, guard(present));
+  else {
+    const metadata = { name, annotations: { [createdForHostAnnotation]: keyOf(host.metadata) } };
+    await client.create(BMCSecret, { metadata, data });
+  }
   return written();
 }
 
@@ -106,7 +112,7 @@ function newBmc({ metadata, spec }: BareMetalHost, address: BmcAddress) {
   return {
     metadata: {
       name,
-      annotations: { [createdForHostAnnotation]: keyOf(metadata), [serverTaintsAnnotation]: hostTaint },
+      annotations: { [createdForHostAnnotation]: keyOf(metadata), [holdServersAnnotation]: hostTaint },
     },
     spec: {
       access: { ip: address.host },
@@ -125,24 +131,41 @@ async function markServer(pass: NativePass, address: BmcAddress): Promise<StepRe
   if (server === undefined) return waiting(`BMC ${bmc?.metadata.name} has no Server yet`);
   const problem = ownershipProblem(server, access.host);
   if (problem !== undefined) return failed(problem);
-  const { annotations = {} } = server.metadata;
-  const taints = server.spec.taints ?? [];
+  const patch = markOn(server, { host: access.host, isMarked: marked !== undefined, isHeld: isOurs(bmc) });
+  if (patch === 'ignored') return waiting(`Server ${server.metadata.name} has ${operationAnnotation}=ignore`);
+  if (patch === undefined) return undefined;
+  await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
+  return written();
+}
+
+interface Mark {
+  readonly host: BareMetalHost;
+  readonly isMarked: boolean;
+  /** The Server was created for hosts, and is ignored until one of them is registered. */
+  readonly isHeld: boolean;
+}
+
+/** Undefined: it is as it should be. An operation=ignore of a person is respected. */
+function markOn({ metadata, spec }: Server, { host, isMarked, isHeld }: Mark): object | 'ignored' | undefined {
+  const { annotations = {} } = metadata;
+  const { taints = [] } = spec;
   const isTainted = taints.some(({ key, effect }) => key === hostTaint && effect !== 'Evict');
   const isIgnored = annotations[operationAnnotation] === operations.ignore;
-  if (marked !== undefined && isTainted && !isIgnored) return undefined;
-  const patch = {
+  const isDetached = annotations[detachedServerAnnotation] !== undefined;
+  const endsIgnoring = isIgnored && (isDetached || (isHeld && !isMarked));
+  if (isIgnored && !endsIgnoring) return 'ignored';
+  if (isMarked && isTainted && !isIgnored) return undefined;
+  return {
     metadata: {
       annotations: {
-        [hostOfServerAnnotation]: markOf(access.host),
+        [hostOfServerAnnotation]: markOf(host),
         // Registering a host that is not externally provisioned permits its inspection.
-        ...(marked === undefined ? { [allowInterruptionAnnotation]: 'true' } : {}),
-        ...(isIgnored && marked !== undefined ? { [operationAnnotation]: null } : {}),
+        ...(isMarked ? {} : { [allowInterruptionAnnotation]: 'true' }),
+        ...(endsIgnoring ? { [operationAnnotation]: null, [detachedServerAnnotation]: null } : {}),
       },
     },
     ...(isTainted ? {} : { spec: { taints: [...taints, { key: hostTaint, effect: 'NoBind' }] } }),
   };
-  await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
-  return written();
 }
 
 function serverOf({ caches }: NativePass, bmc: BMC | undefined, { path }: BmcAddress): Server | string | undefined {
@@ -169,7 +192,9 @@ function ownershipProblem(server: Server, host: BareMetalHost): string | undefin
   return `Server ${name} is claimed by ${keyOf(claim)}: a host gets the machine only after its release`;
 }
 
-export const isOurs = ({ metadata }: BMC): boolean => metadata.annotations?.[createdForHostAnnotation] !== undefined;
+/** It was created for hosts. */
+export const isOurs = (bmc: BMC | undefined): boolean =>
+  bmc?.metadata.annotations?.[createdForHostAnnotation] !== undefined;
 
 export const guard = ({ metadata: { resourceVersion } }: { metadata: { resourceVersion?: string | undefined } }) =>
   resourceVersion === undefined ? {} : { resourceVersion };

@@ -1,38 +1,45 @@
-import { hostOfServerAnnotation } from '@metal/api/metal3/metal3-contract.ts';
+import { detachedServerAnnotation, hostOfServerAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
-import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { allowInterruptionAnnotation, operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import { done, type StepResult } from '../provisioner/step-result.ts';
-import { otherHostsOf } from './host-objects.ts';
+import { hasClaimedServer, otherHostsAt } from './host-objects.ts';
 import { bmcNameOf } from './native-names.ts';
 import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
 import { guard, isOurs } from './registration.ts';
 
 /**
- * The host gives its machine up, as it is. Objects that were created for it are deleted with the last host of their BMC; a Server that
- * existed before keeps its taint, so that a person decides whether it goes to the pool.
+ * The host gives its machine up, as it is. A claim that was not released, as of a host that was deleted while it was detached, stays and
+ * keeps the machine. Objects that were created for hosts are deleted with the last host of their BMC; a Server that existed before keeps
+ * its taint, so that a person decides whether it goes to the pool.
  */
 export async function removeHost(pass: NativePass): Promise<StepResult> {
-  const { access, client, caches } = pass;
+  const { access, client, caches, parsed } = pass;
   const { bmc, server, claim } = objectsOf(pass);
-  if (claim !== undefined) return waiting('the claim of the host exists: it is deprovisioned first');
-  const isLast = bmc !== undefined && isOurs(bmc) && otherHostsOf(bmc, access.host, caches).length === 0;
-  if (bmc !== undefined && isLast) {
+  if (claim !== undefined) {
+    // Without its owner it is not deleted with the host.
+    await client.mergePatch(ServerClaim, claim.metadata, { metadata: { ownerReferences: null } }, guard(claim));
+    return written();
+  }
+  const others = 'address' in parsed ? otherHostsAt(parsed.address, access.host, caches) : [];
+  if (bmc !== undefined && isOurs(bmc) && others.length === 0 && !hasClaimedServer(bmc, caches)) {
     if (bmc.metadata.deletionTimestamp === undefined) await client.delete(BMC, bmc.metadata, uidOf(bmc));
     return waiting('the BMC is deleted');
   }
   if (server !== undefined) {
-    const patch = { metadata: { annotations: { [hostOfServerAnnotation]: null } } };
+    const annotations = { [hostOfServerAnnotation]: null, [allowInterruptionAnnotation]: null };
+    const patch = { metadata: { annotations } };
     await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
     return written();
   }
-  return removeSecret(pass);
+  return removeSecret(pass, others.length);
 }
 
 /** That of a BMC that is gone. */
-async function removeSecret({ client, caches, parsed }: NativePass): Promise<StepResult> {
-  if ('problem' in parsed) return done;
+async function removeSecret({ client, caches, parsed }: NativePass, otherHosts: number): Promise<StepResult> {
+  if ('problem' in parsed || otherHosts > 0) return done;
   const name = bmcNameOf(parsed.address);
   const secret = caches.bmcSecrets.get(name);
   if (secret === undefined || caches.bmcs.get(name) !== undefined) return done;
@@ -44,8 +51,9 @@ async function removeSecret({ client, caches, parsed }: NativePass): Promise<Ste
 export async function detachHost(pass: NativePass): Promise<StepResult> {
   const { client } = pass;
   const { server } = objectsOf(pass);
-  if (server === undefined || server.metadata.annotations?.[operationAnnotation] === operations.ignore) return done;
-  const patch = { metadata: { annotations: { [operationAnnotation]: operations.ignore } } };
+  if (server?.metadata.annotations?.[operationAnnotation] === operations.ignore || server === undefined) return done;
+  const annotations = { [operationAnnotation]: operations.ignore, [detachedServerAnnotation]: 'true' };
+  const patch = { metadata: { annotations } };
   await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
   return written();
 }

@@ -72,7 +72,7 @@ export function metal3Rules(
       ...writeRules(group, written, kinds),
     ]),
     // Those of hosts are in any namespace; the first access to each is without the label that restricts the watch.
-    rule('', ['secrets'], [...readVerbs, 'patch']),
+    rule('', ['secrets'], ['create', ...readVerbs, 'patch']),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { configDriveMetaData } from '../../image/config-drive.ts';
 import type { HostAccess } from '../../provisioner/back-end.ts';
-import { objectIn } from './object-in.ts';
+import { objectIn } from '../../image/object-in.ts';
 
 /** The config drive of a deployment. It may have passwords: never log it. @throws HostConfigError */
 export async function configDriveOf({ host, config }: HostAccess): Promise<Readonly<Record<string, unknown>>> {

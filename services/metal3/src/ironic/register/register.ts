@@ -1,7 +1,7 @@
 import { nodeCapabilities } from '../../image/node-capabilities.ts';
 import type { Registration, RegistrationData } from '../../provisioner/provisioner.ts';
 import { done, failed, type StepResult } from '../../provisioner/step-result.ts';
-import { objectIn } from '../config/object-in.ts';
+import { objectIn } from '../../image/object-in.ts';
 import { isLocked } from '../http/ironic-error.ts';
 import { type IronicPass, nodeName } from '../ironic-pass.ts';
 import type { IronicNode } from '../node/ironic-node.ts';

@@ -1,6 +1,6 @@
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
-import { serverFinalizer, serverTaintsAnnotation } from '@metal/api/wire/contract.ts';
+import { holdServersAnnotation, operationAnnotation, operations, serverFinalizer } from '@metal/api/wire/contract.ts';
 import { ownedBy } from '@metal/kube/kinds/kind.ts';
 import { refreshBmc } from '../../../bmc-connections/refresh-bmc.ts';
 import { recordCertificate } from '../../../bmc-connections/trusted-certificate.ts';
@@ -58,20 +58,23 @@ async function createServers({ object, facts, context }: BmcReconcile): Promise<
       metadata: {
         name,
         labels: { ...object.metadata.labels },
-        annotations: { ...annotations },
+        annotations: { ...annotations, ...heldAnnotations(object) },
         finalizers: [serverFinalizer],
         ownerReferences: [ownedBy(object)],
       },
-      spec: { systemUUID, systemURI, bmcRef: { name: object.metadata.name }, ...taintsOfNew(object) },
+      spec: { systemUUID, systemURI, bmcRef: { name: object.metadata.name }, ...heldTaints(object) },
     });
   }
 }
 
-/** Whoever creates a BMC for a purpose of their own gets its Servers before any claim does. */
-function taintsOfNew({ metadata }: BMC): Pick<Server['spec'], 'taints'> {
-  const keys = (metadata.annotations?.[serverTaintsAnnotation] ?? '').split(',').filter((key) => key !== '');
-  return keys.length === 0 ? {} : { taints: keys.map((key) => ({ key, effect: 'NoBind' })) };
-}
+/** Whoever creates a BMC for a purpose of their own decides what happens with its Servers. */
+const heldBy = ({ metadata }: BMC): string => metadata.annotations?.[holdServersAnnotation] ?? '';
+
+const heldAnnotations = (bmc: BMC): Record<string, string> =>
+  heldBy(bmc) === '' ? {} : { [operationAnnotation]: operations.ignore };
+
+const heldTaints = (bmc: BMC): Pick<Server['spec'], 'taints'> =>
+  heldBy(bmc) === '' ? {} : { taints: [{ key: heldBy(bmc), effect: 'NoBind' }] };
 
 /** The reference to the former BMC object as owner would have the Server deleted together with that. */
 function adoptedBy(bmc: BMC, { metadata }: Server) {

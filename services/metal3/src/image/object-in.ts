@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { HostConfigError } from '../../provisioner/back-end.ts';
+import { HostConfigError } from '../provisioner/back-end.ts';
 
 /** The mapping in JSON or YAML of a Secret; an empty text has none. @throws HostConfigError without the text, which may be secret */
 export function objectIn(what: HostConfigError['what'], text: string): Readonly<Record<string, unknown>> {
