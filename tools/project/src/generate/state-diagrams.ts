@@ -18,7 +18,12 @@ export function stateDiagrams(controllers: readonly Stateful[]): GeneratedFile[]
 function list(controllers: readonly Stateful[]): string {
   const rows = controllers
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
-    .map(({ name, transitions }) => [`[${name}](${name}.md)`, Object.keys(transitions).map(code).join(', ')]);
+    .map(({ name, transitions }) => [
+      `[${name}](${name}.md)`,
+      Object.keys(transitions)
+        .map((phase) => code(titleOf(phase)))
+        .join(', '),
+    ]);
   return `${header}\n# Phases of the controllers\n\n${table(['Controller', 'Phases'], rows)}`;
 }
 
@@ -30,9 +35,9 @@ function page(name: string, transitions: Stateful['transitions']): string {
   const unconnected = Object.keys(transitions).filter(
     (phase) => !arrows.some((arrow) => arrow.split(' ').includes(idOf(phase))),
   );
-  const named = Object.keys(transitions).filter((phase) => idOf(phase) !== phase);
+  const named = Object.keys(transitions).filter((phase) => idOf(phase) !== titleOf(phase));
   const lines = [
-    ...named.map((phase) => `  state "${phase === '' ? 'new' : phase}" as ${idOf(phase)}`),
+    ...named.map((phase) => `  state "${titleOf(phase)}" as ${idOf(phase)}`),
     `  [*] --> ${idOf(first ?? '')}`,
     ...arrows,
     ...unconnected.map((phase) => `  ${idOf(phase)}`),
@@ -43,4 +48,6 @@ function page(name: string, transitions: Stateful['transitions']): string {
 }
 
 /** Names in a diagram have no spaces, and are not empty. */
-const idOf = (phase: string): string => (phase === '' ? 'new' : phase.replaceAll(' ', '_'));
+const idOf = (phase: string): string => titleOf(phase).replaceAll(' ', '_');
+
+const titleOf = (phase: string): string => (phase === '' ? 'new' : phase);
