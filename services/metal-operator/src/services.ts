@@ -190,7 +190,7 @@ export function startMetal3Controllers(
   }: Pick<Metal3Options, 'cacheSet' | 'controllerMetrics'> & { caches: Metal3Caches; stack: AsyncDisposableStack },
 ): RunningMetal3 {
   const { config, identity, hostBackEnds } = shared;
-  const { caches, client, clock, random, log, metrics } = shared;
+  const { caches, client, clock, random, log, metrics, signal } = shared;
   const namespace = config.operator.managerNamespace;
   const running = startMetal3({
     config: config.metal3,
@@ -199,6 +199,7 @@ export function startMetal3Controllers(
     random,
     log,
     metrics,
+    signal,
     ...manager,
     backEnds:
       hostBackEnds ??

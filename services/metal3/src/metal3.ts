@@ -35,6 +35,8 @@ export interface Metal3Options {
   readonly metrics: Registry;
   /** Of the process, where it has another manager. */
   readonly controllerMetrics?: ControllerMetrics | undefined;
+  /** Stops the controllers, as disposing does. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Disposing stops the controllers. */
@@ -60,7 +62,7 @@ export function startMetal3(options: Metal3Options): RunningMetal3 {
     log,
     registry: metrics,
     controllerMetrics,
-    signal: stop.signal,
+    signal: AbortSignal.any([stop.signal, ...(options.signal === undefined ? [] : [options.signal])]),
     gracePeriodMs,
     leadership:
       leaderElection &&
