@@ -35,7 +35,7 @@ export async function registerHost(pass: NativePass, data: RegistrationData): Pr
 async function registered(pass: NativePass, data: RegistrationData): Promise<StepResult> {
   const { access, parsed } = pass;
   if ('problem' in parsed) return failed(parsed.problem);
-  const refused = refusalOf(access.host, parsed.address) ?? refusalOfState(pass, data);
+  const refused = unsupportedOf(access.host, parsed.address) ?? stateProblem(pass, data);
   if (refused !== undefined) return failed(refused);
   return (
     (await ensureSecret(pass, parsed.address)) ??
@@ -46,7 +46,7 @@ async function registered(pass: NativePass, data: RegistrationData): Promise<Ste
 }
 
 /** What this back end cannot do, before anything exists for the host. */
-function refusalOf({ spec }: BareMetalHost, { driver, host, scheme }: BmcAddress): string | undefined {
+function unsupportedOf({ spec }: BareMetalHost, { driver, host, scheme }: BmcAddress): string | undefined {
   if (driver.driver === 'ipmi')
     return `the native provisioner needs Redfish, found ${scheme}: give a redfish address, or ${useIronic}`;
   if (isIP(host) === 0) return `the native provisioner needs the IP address of the BMC, found the name ${host}`;
@@ -59,7 +59,7 @@ function refusalOf({ spec }: BareMetalHost, { driver, host, scheme }: BmcAddress
  * A Server that does not exist yet would be discovered, which restarts its machine. That is for hosts whose machine nobody uses,
  * and that are to be inspected.
  */
-function refusalOfState(pass: NativePass, { state, inspection }: RegistrationData): string | undefined {
+function stateProblem(pass: NativePass, { state, inspection }: RegistrationData): string | undefined {
   const { server } = objectsOf(pass);
   if (server !== undefined) return undefined;
   if (inspection !== 'agent')
