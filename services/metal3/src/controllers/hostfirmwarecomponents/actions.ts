@@ -1,0 +1,28 @@
+import type { HostFirmwareComponents } from '@metal/api/metal3/host-firmware-components.ts';
+import type { Reconcile } from '@metal/kube/controller/definition.ts';
+import type { Metal3Context } from '../../context.ts';
+import { readNode } from '../../siblings/node-reading.ts';
+import type { ComponentsAction, ComponentsFacts, ComponentsMemory } from './facts.ts';
+
+type ComponentsReconcile = Reconcile<HostFirmwareComponents, ComponentsFacts, Metal3Context, ComponentsMemory>;
+
+export const componentsActions: Record<ComponentsAction, (reconcile: ComponentsReconcile) => Promise<void>> = {
+  readComponents,
+  recordProblems,
+};
+
+async function readComponents({ object, facts, context, memory, now }: ComponentsReconcile): Promise<void> {
+  const { host } = facts;
+  if (host === undefined) return;
+  await readNode(memory, { at: now, generation: object.metadata.generation }, async () => {
+    const services = await context.backEnds.of(host).servicesOf(host);
+    return services.readFirmwareComponents();
+  });
+}
+
+async function recordProblems({ facts, memory, warn }: ComponentsReconcile): Promise<void> {
+  const { problems } = facts.comparison;
+  for (const problem of problems) warn('ValidationFailed', problem);
+  memory.recorded = problems.join('\n');
+  await Promise.resolve();
+}
