@@ -26,8 +26,11 @@ export const firmwareConditionTypes = ['ChangeDetected', 'Valid'] as const;
  * values were read after its last one.
  */
 export function firmwareStatus(object: FirmwareObject, { comparison, at, fields, reasons }: Observed): StatusReport {
-  const { conditions: present = [], lastUpdated, ...before }: Record<string, unknown> & FirmwareStatus =
-    object.status ?? {};
+  const {
+    conditions: present = [],
+    lastUpdated,
+    ...before
+  }: Record<string, unknown> & FirmwareStatus = object.status ?? {};
   const conditions = conditionsOf(object, comparison, reasons);
   const isSame =
     Object.entries(fields).every(([name, value]) => isSameJson(before[name], value)) &&
@@ -37,10 +40,7 @@ export function firmwareStatus(object: FirmwareObject, { comparison, at, fields,
 }
 
 /** The status as it is, where nothing was read for this generation. */
-export function unreadStatus(
-  { status }: FirmwareObject,
-  names: readonly string[],
-): StatusReport {
+export function unreadStatus({ status }: FirmwareObject, names: readonly string[]): StatusReport {
   const fields: Readonly<Record<string, unknown>> = { ...status };
   return { fields: Object.fromEntries(names.map((name) => [name, fields[name]])), conditions: [] };
 }
@@ -65,7 +65,7 @@ function conditionsOf(
     {
       type: 'ChangeDetected',
       status: isChanged ? 'True' : 'False',
-      reason: isValid ? valid : invalid,
+      reason: valid,
       message: '',
       ...observed,
     },

@@ -27,7 +27,12 @@ export const subscriptionReasons = {
     actor: 'person',
     command: 'kubectl describe bmceventsubscription -n {namespace} {name}',
   },
-  Subscribing: { meaning: 'The subscription is created in the BMC.', remedy: nothing, weight: 'working', actor: 'operator' },
+  Subscribing: {
+    meaning: 'The subscription is created in the BMC.',
+    remedy: nothing,
+    weight: 'working',
+    actor: 'operator',
+  },
   Unsubscribing: {
     meaning: 'The subscription is removed from the BMC.',
     remedy: nothing,

@@ -38,8 +38,7 @@ export function readComponentsFacts(
   const { name, generation } = metadata;
   const host = caches.hosts.get(metadata);
   const reading = memory.last?.generation === generation ? memory.last : undefined;
-  const comparison =
-    reading === undefined ? unchanged : compareUpdates(spec.updates, status?.updates, reading.result);
+  const comparison = reading === undefined ? unchanged : compareUpdates(spec.updates, status?.updates, reading.result);
   const changedAt = host === undefined ? undefined : firmwareReads.appliedAt(host);
   return {
     host,

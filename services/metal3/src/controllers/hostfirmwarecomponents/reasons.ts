@@ -33,7 +33,8 @@ export const componentsReasons = {
     command: 'kubectl edit hostfirmwarecomponents -n {namespace} {name}',
   },
   UpdatesWanted: {
-    meaning: 'Desired firmware updates differ from those that were started; they start when the host is prepared or serviced.',
+    meaning:
+      'Desired firmware updates differ from those that were started; they start when the host is prepared or serviced.',
     remedy: nothing,
     weight: 'working',
     actor: 'operator',

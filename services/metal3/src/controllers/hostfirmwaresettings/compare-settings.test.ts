@@ -15,16 +15,20 @@ const found: FirmwareSettings = {
 };
 const shown = withoutPasswords(found);
 
-const rows: [title: string, wanted: Record<string, string | number>, isChanged: boolean, problem: RegExp | undefined][] =
-  [
-    ['no setting', {}, false, undefined],
-    ['values in use, whatever their type', { Turbo: 'Enabled', Cores: 4 }, false, undefined],
-    ['another value', { Turbo: 'Disabled' }, true, undefined],
-    ['a value that the machine rejects', { Cores: 9 }, true, /Cores: expected/],
-    ['an unknown setting', { Colour: 'red' }, true, /Colour does not exist on this machine/],
-    ['a name that every object has', { constructor: 'x' }, true, /constructor does not exist/],
-    ['a password', { AdminPassword: 'secret' }, true, /AdminPassword is a password/],
-  ];
+const rows: [
+  title: string,
+  wanted: Record<string, string | number>,
+  isChanged: boolean,
+  problem: RegExp | undefined,
+][] = [
+  ['no setting', {}, false, undefined],
+  ['values in use, whatever their type', { Turbo: 'Enabled', Cores: 4 }, false, undefined],
+  ['another value', { Turbo: 'Disabled' }, true, undefined],
+  ['a value that the machine rejects', { Cores: 9 }, true, /Cores: expected/],
+  ['an unknown setting', { Colour: 'red' }, true, /Colour does not exist on this machine/],
+  ['a name that every object has', { constructor: 'x' }, true, /constructor does not exist/],
+  ['a password', { AdminPassword: 'secret' }, true, /AdminPassword is a password/],
+];
 
 for (const [title, wanted, isChanged, problem] of rows)
   test(`settings with ${title}`, () => {
