@@ -101,15 +101,15 @@ suite('Objects beside a BareMetalHost', () => {
   });
 
   test('equal machines share a FirmwareSchema, which each of them owns', async () => {
-    await Promise.all([availableHost('twin-1'), availableHost('twin-2')]);
-    const twins = ['twin-1', 'twin-2'].map((name) => firmwareSettings.named(name));
+    await Promise.all([availableHost('equal-1'), availableHost('equal-2')]);
+    const both = ['equal-1', 'equal-2'].map((name) => firmwareSettings.named(name));
     const names = await Promise.all(
-      twins.map(async (twin) => (await twin.hasCondition('Valid', 'True')).status?.schema?.name),
+      both.map(async (object) => (await object.hasCondition('Valid', 'True')).status?.schema?.name),
     );
     assert.equal(names[0], names[1]);
     const schema = await testenv.client.get(FirmwareSchema, { namespace, name: names[0] ?? '' });
     const owners = new Set(schema.metadata.ownerReferences?.map(({ name }) => name));
-    assert.ok(owners.has('twin-1') && owners.has('twin-2'));
+    assert.ok(owners.has('equal-1') && owners.has('equal-2'));
     assert.deepEqual(Object.keys(schema.spec.schema).toSorted(), ['Cores', 'Turbo']);
   });
 
@@ -160,7 +160,11 @@ suite('Objects beside a BareMetalHost', () => {
   });
 
   test('a ramdisk of the operator is offered once the network data exists', async () => {
-    const spec = { acceptFormats: ['iso'], architecture: architectureOf(process.arch), networkDataName: 'late' };
+    const spec: PreprovisioningImage['spec'] = {
+      acceptFormats: ['iso'],
+      architecture: architectureOf(process.arch),
+      networkDataName: 'late',
+    };
     await testenv.client.create(PreprovisioningImage, { ...named('networked'), spec });
     const object = images.named('networked');
     await object.hasReason('MissingNetworkData');

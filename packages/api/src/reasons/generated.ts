@@ -6138,7 +6138,7 @@ export const reasons = {
       "actor": "person",
       "command": "kubectl get secret -n {namespace} {spec.networkDataName}"
     },
-    "LookingForNetworkData": {
+    "ReadingNetworkData": {
       "meaning": "The Secret with the network data of the ramdisk is read.",
       "remedy": "Nothing; it goes on by itself.",
       "weight": "working",

@@ -87,8 +87,9 @@ function shortened(problems: readonly string[]): string {
   return problems.length > mostNamed ? `${named}; and ${problems.length - mostNamed} more` : named;
 }
 
-function withoutTime({ lastTransitionTime: _, ...condition }: Stored) {
-  return condition;
+function withoutTime(condition: Stored): Omit<Stored, 'lastTransitionTime'> {
+  const { lastTransitionTime: _, ...rest } = condition;
+  return rest;
 }
 
 const rfc3339 = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');

@@ -2,6 +2,7 @@ import type { HostFirmwareComponents } from '@metal/api/metal3/host-firmware-com
 import type { Reconcile } from '@metal/kube/controller/definition.ts';
 import type { Metal3Context } from '../../context.ts';
 import { readNode } from '../../siblings/node-reading.ts';
+import { recordProblems } from '../../siblings/record-problems.ts';
 import type { ComponentsAction, ComponentsFacts, ComponentsMemory } from './facts.ts';
 
 type ComponentsReconcile = Reconcile<HostFirmwareComponents, ComponentsFacts, Metal3Context, ComponentsMemory>;
@@ -18,11 +19,4 @@ async function readComponents({ object, facts, context, memory, now }: Component
     const services = await context.backEnds.of(host).servicesOf(host);
     return services.readFirmwareComponents();
   });
-}
-
-async function recordProblems({ facts, memory, warn }: ComponentsReconcile): Promise<void> {
-  const { problems } = facts.comparison;
-  for (const problem of problems) warn('ValidationFailed', problem);
-  memory.recorded = problems.join('\n');
-  await Promise.resolve();
 }

@@ -5,6 +5,7 @@ import type { Metal3Context } from '../../context.ts';
 import { isOwnedBy, plainOwner, withOwner } from '../../objects/owner-references.ts';
 import { NotSupported } from '../../provisioner/node-services.ts';
 import { readNode } from '../../siblings/node-reading.ts';
+import { recordProblems } from '../../siblings/record-problems.ts';
 import { withoutPasswords } from './compare-settings.ts';
 import type { SettingsAction, SettingsFacts, SettingsMemory } from './facts.ts';
 
@@ -42,11 +43,4 @@ async function shareSchema({ object, facts, context }: SettingsReconcile): Promi
   const { ownerReferences = [], resourceVersion } = found.metadata;
   const patch = { metadata: { ownerReferences: withOwner(ownerReferences, object) } };
   await client.mergePatch(FirmwareSchema, found.metadata, patch, { resourceVersion });
-}
-
-async function recordProblems({ facts, memory, warn }: SettingsReconcile): Promise<void> {
-  const { problems } = facts.comparison;
-  for (const problem of problems) warn('ValidationFailed', problem);
-  memory.recorded = problems.join('\n');
-  await Promise.resolve();
 }

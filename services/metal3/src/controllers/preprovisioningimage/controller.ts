@@ -14,7 +14,7 @@ export const imageController = phaseController({
   name: 'preprovisioningimage',
   kind: PreprovisioningImage,
   phaseOf: () => 'Present',
-  memory: (): ImageMemory => ({ look: undefined }),
+  memory: (): ImageMemory => ({ secret: undefined }),
   facts: readImageFacts,
   table: imageTable,
   reasons: imageReasons,
@@ -42,5 +42,5 @@ async function findSecret({
 }: Reconcile<PreprovisioningImage, ImageFacts, Metal3Context, ImageMemory>): Promise<void> {
   const { networkDataName: name = '' } = object.spec;
   const secret = await context.client.find(Secret, { namespace: object.metadata.namespace, name });
-  memory.look = { name, version: secret?.metadata.resourceVersion, at: now };
+  memory.secret = { name, version: secret?.metadata.resourceVersion, at: now };
 }

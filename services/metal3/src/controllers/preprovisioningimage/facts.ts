@@ -17,18 +17,18 @@ export interface ImageFacts {
   readonly image: BuiltImage | { readonly problem: string };
   /** Undefined: none is wanted. */
   readonly networkData: NetworkData | undefined;
-  /** Milliseconds until the Secret is looked for again; undefined: its changes are noticed. */
-  readonly nextLookInMs: number | undefined;
+  /** Milliseconds until the Secret is read again; undefined: its changes are noticed. */
+  readonly nextReadInMs: number | undefined;
   readonly hasOtherFinalizers: boolean;
 }
 
 /** A Secret without the label of hosts, which is in no cache. */
 export interface ImageMemory {
-  look: (NetworkData & { readonly at: number }) | undefined;
+  secret: (NetworkData & { readonly at: number }) | undefined;
 }
 
-const shortestLookMs = seconds(10);
-const longestLookMs = minutes(10);
+const shortestPauseMs = seconds(10);
+const longestPauseMs = minutes(10);
 
 export function readImageFacts(
   object: PreprovisioningImage,
@@ -38,19 +38,19 @@ export function readImageFacts(
   const { metadata, spec } = object;
   const { networkDataName: name = '' } = spec;
   const known = name === '' ? undefined : caches.secrets.get({ namespace: metadata.namespace, name });
-  const look = memory.look?.name === name ? memory.look : undefined;
+  const read = memory.secret?.name === name ? memory.secret : undefined;
   const isWatched = name === '' || known !== undefined;
   return {
     image: builtImage(spec, config.deployImages, architectureOf(process.arch)),
-    networkData: name === '' ? undefined : { name, version: known?.metadata.resourceVersion ?? look?.version },
-    nextLookInMs: isWatched ? undefined : look === undefined ? 0 : look.at + lookPauseMs(object, look.at) - now,
+    networkData: name === '' ? undefined : { name, version: known?.metadata.resourceVersion ?? read?.version },
+    nextReadInMs: isWatched ? undefined : read === undefined ? 0 : read.at + readPauseMs(object, read.at) - now,
     hasOtherFinalizers: (metadata.finalizers ?? []).some((finalizer) => finalizer !== imageBuildFinalizer),
   };
 }
 
-/** The longer the Secret is missing, the less often it is looked for. */
-function lookPauseMs({ status }: PreprovisioningImage, now: number): number {
+/** The longer the Secret is missing, the less often it is read. */
+function readPauseMs({ status }: PreprovisioningImage, now: number): number {
   const error = status?.conditions?.find((condition) => condition.type === 'Error' && condition.status === 'True');
   const sinceMs = error === undefined ? 0 : now - Date.parse(error.lastTransitionTime);
-  return Math.min(Math.max(sinceMs, shortestLookMs), longestLookMs);
+  return Math.min(Math.max(sinceMs, shortestPauseMs), longestPauseMs);
 }

@@ -21,7 +21,7 @@ export const imageReasons = {
     actor: 'person',
     command: 'kubectl get secret -n {namespace} {spec.networkDataName}',
   },
-  LookingForNetworkData: {
+  ReadingNetworkData: {
     meaning: 'The Secret with the network data of the ramdisk is read.',
     remedy: 'Nothing; it goes on by itself.',
     weight: 'working',

@@ -7,13 +7,13 @@ const row = rowsOf<ImagePhase, ImageFacts, ImageAction, ImageReason>();
 const unchangedMs = minutes(10);
 
 export const imageTable: PhaseTable<ImagePhase, ImageFacts, ImageAction, ImageReason> = {
-  Present: row([], ({ image, networkData, nextLookInMs }) => {
+  Present: row([], ({ image, networkData, nextReadInMs }) => {
     if ('problem' in image) return wait(unchangedMs, 'ConfigurationError', image.problem);
-    if (nextLookInMs === undefined || networkData === undefined) return rest;
-    if (nextLookInMs <= 0) return act('findSecret', 'LookingForNetworkData');
+    if (nextReadInMs === undefined || networkData === undefined) return rest;
+    if (nextReadInMs <= 0) return act('findSecret', 'ReadingNetworkData');
     if (networkData.version === undefined)
-      return wait(nextLookInMs, 'MissingNetworkData', missingSecret(networkData.name));
-    return wait(nextLookInMs, 'ImageSuccess');
+      return wait(nextReadInMs, 'MissingNetworkData', missingSecret(networkData.name));
+    return wait(nextReadInMs, 'ImageSuccess');
   }),
 };
 
