@@ -20,8 +20,9 @@ const partOf = (object: KubeObject): unknown => (isHost(object) ? relevantPart(o
 
 const isHost = (object: KubeObject): object is BareMetalHost => object.kind === BareMetalHost.kind;
 
-const relevantPart = ({ metadata, status }: BareMetalHost) => ({
+const relevantPart = ({ metadata, spec, status }: BareMetalHost) => ({
   uid: metadata.uid,
+  address: spec.bmc?.address,
   paused: metadata.annotations?.[pausedAnnotation],
   detached: metadata.annotations?.[detachedAnnotation],
   operationalStatus: status?.operationalStatus,

@@ -1,4 +1,6 @@
+import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { OperatorError } from '@metal/kube/errors.ts';
+import type { KubeObject } from '@metal/kube/kinds/kind.ts';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import { jitter } from '@metal/kube/runtime/jitter.ts';
 import { asBackEndFailure } from '../errors.ts';
@@ -9,9 +11,12 @@ export interface Reading<T> {
   readonly result: T | NotSupported;
   /** Start of the request, milliseconds of the clock. */
   readonly at: number;
-  /** Of the object that it was read for. */
-  readonly generation: number | undefined;
+  readonly subject: string;
 }
+
+/** What an answer is about: this generation of the object, and this machine. */
+export const subjectOf = ({ metadata }: KubeObject, host: BareMetalHost | undefined): string =>
+  JSON.stringify([metadata.generation, host?.metadata.uid, host?.spec.bmc?.address, host?.status?.provisioning.ID]);
 
 /** Memory of an object whose controller reads the node repeatedly. */
 export interface NodeReadings<T> {
@@ -27,15 +32,15 @@ const unchangedMs = minutes(5);
 /** Stores the answer, or the failure. Throws defects only. */
 export async function readNode<T>(
   memory: NodeReadings<T>,
-  { at, generation }: { readonly at: number; readonly generation: number | undefined },
+  { at, subject }: Pick<Reading<T>, 'at' | 'subject'>,
   read: () => Promise<T>,
 ): Promise<void> {
   try {
-    memory.last = { result: await read(), at, generation };
+    memory.last = { result: await read(), at, subject };
     memory.failure = undefined;
   } catch (error) {
     if (error instanceof NotSupported) {
-      memory.last = { result: error, at, generation };
+      memory.last = { result: error, at, subject };
       memory.failure = undefined;
     } else memory.failure = { message: failureMessage(error), at };
   }
@@ -51,7 +56,7 @@ export function failureMessage(error: unknown): string {
 export interface ReadingNeed {
   readonly now: number;
   readonly name: string;
-  readonly generation: number | undefined;
+  readonly subject: string;
   /** The object asks for another state of the machine. */
   readonly isChanged: boolean;
   /** An earlier answer is outdated; milliseconds of the clock. */
@@ -66,7 +71,7 @@ export function nextReading<T>(
   const { now, changedAt = Number.NEGATIVE_INFINITY } = need;
   if (failure !== undefined && failure.at + retryMs > now)
     return { inMs: failure.at + retryMs - now, failure: failure.message };
-  const isOutdated = last === undefined || last.generation !== need.generation || last.at < changedAt;
+  const isOutdated = last === undefined || last.subject !== need.subject || last.at < changedAt;
   if (isOutdated || failure !== undefined) return { inMs: 0, failure: undefined };
   const intervalMs = need.isChanged ? changedMs : jitter(unchangedMs, need.name);
   return { inMs: last.at + intervalMs - now, failure: undefined };

@@ -12,10 +12,10 @@ export const componentsActions: Record<ComponentsAction, (reconcile: ComponentsR
   recordProblems,
 };
 
-async function readComponents({ object, facts, context, memory, now }: ComponentsReconcile): Promise<void> {
-  const { host } = facts;
+async function readComponents({ facts, context, memory, now }: ComponentsReconcile): Promise<void> {
+  const { host, subject } = facts;
   if (host === undefined) return;
-  await readNode(memory, { at: now, generation: object.metadata.generation }, async () => {
+  await readNode(memory, { at: now, subject }, async () => {
     const services = await context.backEnds.of(host).servicesOf(host);
     return services.readFirmwareComponents();
   });

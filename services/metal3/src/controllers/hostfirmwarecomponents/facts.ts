@@ -4,7 +4,7 @@ import type { Metal3Context } from '../../context.ts';
 import type { FirmwareComponentState } from '../../provisioner/node-services.ts';
 import { type Comparison, hasReportedProblem } from '../../siblings/firmware-status.ts';
 import { type HostBlocker, hostBlockerOf } from '../../siblings/host-blocker.ts';
-import { type NodeReadings, nextReading, type Reading } from '../../siblings/node-reading.ts';
+import { type NodeReadings, nextReading, type Reading, subjectOf } from '../../siblings/node-reading.ts';
 import { compareUpdates } from './compare-updates.ts';
 
 export type ComponentsPhase = 'Present';
@@ -12,8 +12,9 @@ export type ComponentsAction = 'readComponents' | 'recordProblems';
 
 export interface ComponentsFacts {
   readonly host: BareMetalHost | undefined;
+  readonly subject: string;
   readonly blocker: HostBlocker | undefined;
-  /** The components of this generation; undefined before they were read. */
+  /** The components for this generation and this machine; undefined before they were read. */
   readonly reading: Reading<readonly FirmwareComponentState[]> | undefined;
   readonly comparison: Comparison;
   readonly next: { readonly inMs: number; readonly failure: string | undefined };
@@ -35,17 +36,19 @@ export function readComponentsFacts(
   { now, memory }: { readonly now: number; readonly memory: Readonly<ComponentsMemory> },
 ): ComponentsFacts {
   const { metadata, spec, status } = object;
-  const { name, generation } = metadata;
+  const { name } = metadata;
   const host = caches.hosts.get(metadata);
-  const reading = memory.last?.generation === generation ? memory.last : undefined;
+  const subject = subjectOf(object, host);
+  const reading = memory.last?.subject === subject ? memory.last : undefined;
   const comparison = reading === undefined ? unchanged : compareUpdates(spec.updates, status?.updates, reading.result);
   const changedAt = host === undefined ? undefined : firmwareReads.appliedAt(host);
   return {
     host,
+    subject,
     blocker: hostBlockerOf(name, host),
     reading,
     comparison,
-    next: nextReading(memory, { now, name, generation, isChanged: comparison.isChanged, changedAt }),
+    next: nextReading(memory, { now, name, subject, isChanged: comparison.isChanged, changedAt }),
     hasNewProblems:
       comparison.problems.length > 0 &&
       memory.recorded !== comparison.problems.join('\n') &&

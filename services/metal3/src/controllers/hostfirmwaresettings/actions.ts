@@ -17,10 +17,10 @@ export const settingsActions: Record<SettingsAction, (reconcile: SettingsReconci
   recordProblems,
 };
 
-async function readSettings({ object, facts, context, memory, now }: SettingsReconcile): Promise<void> {
-  const { host } = facts;
+async function readSettings({ facts, context, memory, now }: SettingsReconcile): Promise<void> {
+  const { host, subject } = facts;
   if (host === undefined) return;
-  await readNode(memory, { at: now, generation: object.metadata.generation }, async () => {
+  await readNode(memory, { at: now, subject }, async () => {
     const services = await context.backEnds.of(host).servicesOf(host);
     return withoutPasswords(await services.readFirmwareSettings());
   });

@@ -6,7 +6,7 @@ import { isOwnedBy } from '../../objects/owner-references.ts';
 import { type FirmwareSettings, NotSupported } from '../../provisioner/node-services.ts';
 import { type Comparison, hasReportedProblem } from '../../siblings/firmware-status.ts';
 import { type HostBlocker, hostBlockerOf } from '../../siblings/host-blocker.ts';
-import { type NodeReadings, nextReading, type Reading } from '../../siblings/node-reading.ts';
+import { type NodeReadings, nextReading, type Reading, subjectOf } from '../../siblings/node-reading.ts';
 import { compareSettings } from './compare-settings.ts';
 
 export type SettingsPhase = 'Present';
@@ -14,8 +14,9 @@ export type SettingsAction = 'readSettings' | 'shareSchema' | 'recordProblems';
 
 export interface SettingsFacts {
   readonly host: BareMetalHost | undefined;
+  readonly subject: string;
   readonly blocker: HostBlocker | undefined;
-  /** The values of this generation; undefined before they were read. */
+  /** The values for this generation and this machine; undefined before they were read. */
   readonly reading: Reading<FirmwareSettings> | undefined;
   readonly comparison: Comparison;
   readonly next: { readonly inMs: number; readonly failure: string | undefined };
@@ -40,9 +41,10 @@ export function readSettingsFacts(
   { caches, firmwareReads }: Metal3Context,
   { now, memory }: { readonly now: number; readonly memory: Readonly<SettingsMemory> },
 ): SettingsFacts {
-  const { name, namespace, generation } = object.metadata;
+  const { name, namespace } = object.metadata;
   const host = caches.hosts.get(object.metadata);
-  const reading = memory.last?.generation === generation ? memory.last : undefined;
+  const subject = subjectOf(object, host);
+  const reading = memory.last?.subject === subject ? memory.last : undefined;
   const comparison = reading === undefined ? unchanged : compareSettings(object.spec.settings, reading.result);
   const found = reading === undefined || reading.result instanceof NotSupported ? undefined : reading.result;
   const describes = found !== undefined && Object.keys(found.schema).length > 0;
@@ -51,10 +53,11 @@ export function readSettingsFacts(
   const changedAt = host === undefined ? undefined : firmwareReads.appliedAt(host);
   return {
     host,
+    subject,
     blocker: hostBlockerOf(name, host),
     reading,
     comparison,
-    next: nextReading(memory, { now, name, generation, isChanged: comparison.isChanged, changedAt }),
+    next: nextReading(memory, { now, name, subject, isChanged: comparison.isChanged, changedAt }),
     schemaName: shared,
     hasSchema: shared === undefined || (schema !== undefined && isOwnedBy(schema, object)),
     hasNewProblems:

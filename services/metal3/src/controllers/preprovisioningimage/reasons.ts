@@ -19,7 +19,7 @@ export const imageReasons = {
     remedy: 'Create it, or correct spec.preprovisioningNetworkDataName of the host.',
     weight: 'needsPerson',
     actor: 'person',
-    command: 'kubectl get secret -n {namespace} {spec.networkDataName}',
+    command: 'kubectl describe preprovisioningimage -n {namespace} {name}',
   },
   ReadingNetworkData: {
     meaning: 'The Secret with the network data of the ramdisk is read.',
