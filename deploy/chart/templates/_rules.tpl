@@ -455,6 +455,7 @@
 - apiGroups:
     - metal3.io
   resources:
+    - firmwareschemas
     - hardwaredata
     - hostfirmwarecomponents
     - hostfirmwaresettings
@@ -467,6 +468,8 @@
     - metal3.io
   resources:
     - baremetalhosts
+    - bmceventsubscriptions
+    - dataimages
     - hostupdatepolicies
   verbs:
     - patch
@@ -474,8 +477,11 @@
     - metal3.io
   resources:
     - baremetalhosts/status
+    - bmceventsubscriptions/status
     - dataimages/status
     - hostfirmwarecomponents/status
+    - hostfirmwaresettings/status
+    - preprovisioningimages/status
   verbs:
     - patch
 - apiGroups:

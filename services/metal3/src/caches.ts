@@ -1,5 +1,7 @@
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
+import { BMCEventSubscription } from '@metal/api/metal3/bmc-event-subscription.ts';
 import { DataImage } from '@metal/api/metal3/data-image.ts';
+import { FirmwareSchema } from '@metal/api/metal3/firmware-schema.ts';
 import { HardwareData } from '@metal/api/metal3/hardware-data.ts';
 import { HostFirmwareComponents } from '@metal/api/metal3/host-firmware-components.ts';
 import { HostFirmwareSettings } from '@metal/api/metal3/host-firmware-settings.ts';
@@ -12,7 +14,7 @@ import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { parseBmcAddress } from './bmc/parse-bmc-address.ts';
 import { bmcNameOf } from './native/native-names.ts';
 
-/** Caches of the controllers of Metal3. All but the Secrets have the names of their hosts. */
+/** Caches of the controllers of Metal3. Where a comment says nothing else, objects have the names of their hosts. */
 export interface Metal3Caches {
   readonly hosts: Cache<BareMetalHost>;
   readonly hardwareData: Cache<HardwareData>;
@@ -21,6 +23,10 @@ export interface Metal3Caches {
   readonly firmwareComponents: Cache<HostFirmwareComponents>;
   readonly updatePolicies: Cache<HostUpdatePolicy>;
   readonly dataImages: Cache<DataImage>;
+  /** Their names are hashes of their content. */
+  readonly firmwareSchemas: Cache<FirmwareSchema>;
+  /** They name their hosts. */
+  readonly eventSubscriptions: Cache<BMCEventSubscription>;
   /** Those with the label of hosts: a cluster has many others. */
   readonly secrets: Cache<Secret>;
 }
@@ -29,11 +35,13 @@ export function watchMetal3Kinds(caches: CacheSet): Metal3Caches {
   return {
     hosts: caches.watch(BareMetalHost, { indexes: { secret: secretsOf, bmc: bmcNamesOf } }),
     hardwareData: caches.watch(HardwareData),
-    preprovisioningImages: caches.watch(PreprovisioningImage),
+    preprovisioningImages: caches.watch(PreprovisioningImage, { indexes: { secret: networkDataOf } }),
     firmwareSettings: caches.watch(HostFirmwareSettings),
     firmwareComponents: caches.watch(HostFirmwareComponents),
     updatePolicies: caches.watch(HostUpdatePolicy),
     dataImages: caches.watch(DataImage),
+    firmwareSchemas: caches.watch(FirmwareSchema),
+    eventSubscriptions: caches.watch(BMCEventSubscription, { indexes: { host: hostOf } }),
     secrets: caches.watch(Secret, { labelSelector: `${environmentLabel}=${environmentLabelValue}` }),
   };
 }
@@ -49,3 +57,10 @@ function secretsOf({ metadata, spec }: BareMetalHost): string[] {
   const names = [spec.bmc?.credentialsName ?? '', spec.preprovisioningNetworkDataName ?? ''];
   return names.filter((name) => name !== '').map((name) => `${metadata.namespace}/${name}`);
 }
+
+function networkDataOf({ metadata, spec }: PreprovisioningImage): string[] {
+  const { networkDataName: name = '' } = spec;
+  return name === '' ? [] : [`${metadata.namespace}/${name}`];
+}
+
+const hostOf = ({ metadata, spec }: BMCEventSubscription): string[] => [`${metadata.namespace}/${spec.hostName ?? ''}`];

@@ -12,7 +12,7 @@ import type { Registry } from 'prom-client';
 import { BackEnds } from './back-ends.ts';
 import type { Metal3Caches } from './caches.ts';
 import type { Metal3Context } from './context.ts';
-import { metal3Controllers } from './controllers.ts';
+import { controllersFor } from './controllers.ts';
 import { HostMetrics } from './host-metrics.ts';
 import { FirmwareReads } from './objects/firmware-reads.ts';
 import type { BackEndName, Metal3Config } from './options.ts';
@@ -54,7 +54,7 @@ export function startMetal3(options: Metal3Options): RunningMetal3 {
   const log = options.log.child({ part: 'metal3' });
   const stop = new AbortController();
   const stopped = runManager({
-    controllers: metal3Controllers.map(withFieldManager),
+    controllers: controllersFor(options.config).map(withFieldManager),
     caches: cacheSet,
     client,
     context: contextOf(options),

@@ -3,18 +3,25 @@ import type {
   FirmwareComponentState,
   FirmwareSettings,
   NodeServices,
+  NotSupported,
 } from '@metal/metal3/provisioner/node-services.ts';
 
 /** The plain calls of the fixture back end, for all of its hosts together. */
 export class FixtureServices implements NodeServices {
   settings: FirmwareSettings = { settings: {}, schema: {}, vendor: 'Fixture', model: 'Machine' };
+  /** Thrown instead of the settings. */
+  unsupported: NotSupported | undefined;
   components: readonly FirmwareComponentState[] = [];
   readonly subscriptions = new Map<string, EventSubscription>();
   /** URL of the image in the virtual drive. */
   dataImage: string | undefined;
   #subscriptions = 0;
 
-  readFirmwareSettings = async (): Promise<FirmwareSettings> => this.settings;
+  async readFirmwareSettings(): Promise<FirmwareSettings> {
+    if (this.unsupported !== undefined) throw this.unsupported;
+    return this.settings;
+  }
+
   readFirmwareComponents = async (): Promise<readonly FirmwareComponentState[]> => this.components;
 
   async addEventSubscription(subscription: EventSubscription): Promise<string> {

@@ -45,6 +45,7 @@ export class HostTestenv implements AsyncDisposable {
   readonly backEnd: FixtureBackEnd;
   readonly hosts: ObjectsOfKind<BareMetalHost>;
   readonly events: ObjectsOfKind<Event>;
+  readonly #timeline: Timeline;
   readonly #kubeconfigPath: string;
   readonly #stack: AsyncDisposableStack;
   readonly #running: AsyncDisposable[] = [];
@@ -61,6 +62,7 @@ export class HostTestenv implements AsyncDisposable {
     this.backEnd = new FixtureBackEnd(parts);
     this.hosts = new ObjectsOfKind({ kind: BareMetalHost, cache: caches.hosts, client, timeline, phase });
     this.events = new ObjectsOfKind({ kind: Event, cache: events, client, timeline });
+    this.#timeline = timeline;
     this.#kubeconfigPath = parts.kubeconfigPath;
     this.#stack = stack;
   }
@@ -97,6 +99,11 @@ export class HostTestenv implements AsyncDisposable {
 
   async stop(): Promise<void> {
     await Promise.all(this.#running.splice(0).map((running) => running[Symbol.asyncDispose]()));
+  }
+
+  /** The objects of another kind. */
+  objects<T extends KubeObject>(kind: Kind<T>, cache: Cache<T>): ObjectsOfKind<T> {
+    return new ObjectsOfKind({ kind, cache, client: this.client, timeline: this.#timeline });
   }
 
   /** Creates a host with its Secret. */

@@ -14,6 +14,12 @@ export const secretFinalizer = 'baremetalhost.metal3.io/secret';
 export const hardwareDataFinalizer = 'baremetalhost.metal3.io/hardwareData';
 /** On the PreprovisioningImage of a host. */
 export const imageFinalizer = 'baremetalhost.metal3.io/preprovisioningImage';
+/** Of the controller that builds PreprovisioningImages. */
+export const imageBuildFinalizer = 'preprovisioningimage.metal3.io';
+/** Keeps a BMCEventSubscription until the BMC has it no more. */
+export const eventSubscriptionFinalizer = 'bmceventsubscription.metal3.io';
+/** Keeps a DataImage until it is out of the virtual drive. */
+export const dataImageFinalizer = 'dataimage.metal3.io';
 
 /** On Secrets that a host has used: only these are watched. */
 export const environmentLabel = 'environment.metal3.io';

@@ -5983,6 +5983,284 @@ export const reasons = {
       "actor": "operator"
     }
   },
+  "hostfirmwaresettings": {
+    "HostMissing": {
+      "meaning": "The BareMetalHost of the object does not exist.",
+      "remedy": "Create the BareMetalHost, or delete the object.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "HostPaused": {
+      "meaning": "The BareMetalHost of the object is paused by its annotation.",
+      "remedy": "Remove the annotation baremetalhost.metal3.io/paused when the host may be worked on.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "HostDetached": {
+      "meaning": "The BareMetalHost of the object is detached, so that it has no node.",
+      "remedy": "Remove the annotation baremetalhost.metal3.io/detached when the host shall be managed again.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "HostUnmanaged": {
+      "meaning": "The BareMetalHost of the object has no BMC, or is not registered yet.",
+      "remedy": "Nothing if the host is new; else set its spec.bmc.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "SettingsUnreadable": {
+      "meaning": "The BIOS settings of the host cannot be read at present.",
+      "remedy": "Nothing if the host is being registered; else look at its BMC. It is tried again every 30 s.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "ReadingSettings": {
+      "meaning": "The BIOS settings of the host are read.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "SharingSchema": {
+      "meaning": "The FirmwareSchema of the settings is created, or shared with that of an equal machine.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "ValidationFailed": {
+      "meaning": "A desired BIOS setting cannot be set; the message says which and why. None of the settings is changed.",
+      "remedy": "Correct or remove the setting. The FirmwareSchema that the status names has the values that are possible.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit hostfirmwaresettings -n {namespace} {name}"
+    },
+    "SettingsInvalid": {
+      "meaning": "Desired BIOS settings cannot be set; the condition Valid has the first of them.",
+      "remedy": "Correct or remove them.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl edit hostfirmwaresettings -n {namespace} {name}"
+    },
+    "SettingsChanged": {
+      "meaning": "Desired BIOS settings differ from those in use; they are changed when the host is prepared or serviced.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "SettingsInUse": {
+      "meaning": "The desired BIOS settings are in use.",
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator"
+    }
+  },
+  "hostfirmwarecomponents": {
+    "HostMissing": {
+      "meaning": "The BareMetalHost of the object does not exist.",
+      "remedy": "Create the BareMetalHost, or delete the object.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "HostPaused": {
+      "meaning": "The BareMetalHost of the object is paused by its annotation.",
+      "remedy": "Remove the annotation baremetalhost.metal3.io/paused when the host may be worked on.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "HostDetached": {
+      "meaning": "The BareMetalHost of the object is detached, so that it has no node.",
+      "remedy": "Remove the annotation baremetalhost.metal3.io/detached when the host shall be managed again.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "HostUnmanaged": {
+      "meaning": "The BareMetalHost of the object has no BMC, or is not registered yet.",
+      "remedy": "Nothing if the host is new; else set its spec.bmc.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "ComponentsUnreadable": {
+      "meaning": "The firmware versions of the host cannot be read at present.",
+      "remedy": "Nothing if the host is being registered; else look at its BMC. It is tried again every 30 s.",
+      "weight": "waiting",
+      "actor": "operator"
+    },
+    "ReadingComponents": {
+      "meaning": "The firmware versions of the host are read.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "ValidationFailed": {
+      "meaning": "A desired firmware update cannot be made; the message says which and why. None of the updates is made.",
+      "remedy": "Correct or remove the update.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl edit hostfirmwarecomponents -n {namespace} {name}"
+    },
+    "UpdatesInvalid": {
+      "meaning": "Desired firmware updates cannot be made; the condition Valid has the first of them.",
+      "remedy": "Correct or remove them.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl edit hostfirmwarecomponents -n {namespace} {name}"
+    },
+    "UpdatesWanted": {
+      "meaning": "Desired firmware updates differ from those that were started; they start when the host is prepared or serviced.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "UpdatesStarted": {
+      "meaning": "The desired firmware updates were started.",
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator"
+    }
+  },
+  "preprovisioningimage": {
+    "ImageSuccess": {
+      "meaning": "The ramdisk is known.",
+      "remedy": "Nothing.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "ConfigurationError": {
+      "meaning": "The operator has no ramdisk of an accepted format for the architecture of the host.",
+      "remedy": "Set the URL of one for the architecture: DEPLOY_ISO_URL, or DEPLOY_RAMDISK_URL with DEPLOY_KERNEL_URL.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe preprovisioningimage -n {namespace} {name}"
+    },
+    "MissingNetworkData": {
+      "meaning": "The Secret with the network data of the ramdisk does not exist.",
+      "remedy": "Create it, or correct spec.preprovisioningNetworkDataName of the host.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe preprovisioningimage -n {namespace} {name}"
+    },
+    "ReadingNetworkData": {
+      "meaning": "The Secret with the network data of the ramdisk is read.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "ImageInUse": {
+      "meaning": "The PreprovisioningImage is being deleted, and others still need it.",
+      "remedy": "Nothing; it is deleted with their finalizers.",
+      "weight": "working",
+      "actor": "operator"
+    }
+  },
+  "bmceventsubscription": {
+    "HostMissing": {
+      "meaning": "The BareMetalHost of the object does not exist.",
+      "remedy": "Create the BareMetalHost, or delete the object.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "HostPaused": {
+      "meaning": "The BareMetalHost of the object is paused by its annotation.",
+      "remedy": "Remove the annotation baremetalhost.metal3.io/paused when the host may be worked on.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "HostDetached": {
+      "meaning": "The BareMetalHost of the object is detached, so that it has no node.",
+      "remedy": "Remove the annotation baremetalhost.metal3.io/detached when the host shall be managed again.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "HostUnmanaged": {
+      "meaning": "The BareMetalHost of the object has no BMC, or is not registered yet.",
+      "remedy": "Nothing if the host is new; else set its spec.bmc.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "ForeignSecret": {
+      "meaning": "The Secret with HTTP headers is in another namespace, where it is not read.",
+      "remedy": "Create the subscription anew, with a Secret in its own namespace.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl delete bmceventsubscription -n {namespace} {name}"
+    },
+    "SubscriptionFailed": {
+      "meaning": "The subscription could not be created; the message has the error.",
+      "remedy": "Correct what the message says: the Secret with headers, or the BMC. It is tried again every 30 s.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe bmceventsubscription -n {namespace} {name}"
+    },
+    "RemovalFailed": {
+      "meaning": "The subscription could not be removed from the BMC; the message has the error.",
+      "remedy": "Look at the BMC. It is tried again every 30 s.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe bmceventsubscription -n {namespace} {name}"
+    },
+    "Subscribing": {
+      "meaning": "The subscription is created in the BMC.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "Unsubscribing": {
+      "meaning": "The subscription is removed from the BMC.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    }
+  },
+  "dataimage": {
+    "HostMissing": {
+      "meaning": "The BareMetalHost of the object does not exist.",
+      "remedy": "Create the BareMetalHost, or delete the object.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "HostPaused": {
+      "meaning": "The BareMetalHost of the object is paused by its annotation.",
+      "remedy": "Remove the annotation baremetalhost.metal3.io/paused when the host may be worked on.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "HostDetached": {
+      "meaning": "The BareMetalHost of the object is detached, so that it has no node.",
+      "remedy": "Remove the annotation baremetalhost.metal3.io/detached when the host shall be managed again.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "HostUnmanaged": {
+      "meaning": "The BareMetalHost of the object has no BMC, or is not registered yet.",
+      "remedy": "Nothing if the host is new; else set its spec.bmc.",
+      "weight": "waiting",
+      "actor": "person"
+    },
+    "MakingOwner": {
+      "meaning": "The host becomes the owner of the DataImage.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "ReadingDrive": {
+      "meaning": "The virtual drive is read.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "StillAttached": {
+      "meaning": "The DataImage is being deleted, and its image is still in the virtual drive.",
+      "remedy": "Restart the host: the image is removed from the drive before the host is powered on.",
+      "weight": "waiting",
+      "actor": "person",
+      "command": "kubectl annotate baremetalhost -n {namespace} {name} reboot.metal3.io="
+    },
+    "DriveUnreadable": {
+      "meaning": "The DataImage is being deleted, and the virtual drive cannot be read at present.",
+      "remedy": "Look at the BMC. It is tried again every 30 s.",
+      "weight": "waiting",
+      "actor": "operator"
+    }
+  },
   "boot service": {
     "ValidationFailed": {
       "meaning": "Image, ignition or iPXE script cannot be booted; the condition ImageValidation, IgnitionValidation or ScriptValidation says which and why.",
@@ -6112,6 +6390,11 @@ export const reasonKinds = {
   "firmwareversionset": "FirmwareVersionSet",
   "servercompliance": "Server",
   "baremetalhost": "BareMetalHost",
+  "hostfirmwaresettings": "HostFirmwareSettings",
+  "hostfirmwarecomponents": "HostFirmwareComponents",
+  "preprovisioningimage": "PreprovisioningImage",
+  "bmceventsubscription": "BMCEventSubscription",
+  "dataimage": "DataImage",
   "boot service": "ServerBootConfiguration"
 } as const;
 
