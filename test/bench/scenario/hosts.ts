@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { metal3AdmissionRules } from '@metal/api/metal3/admission/metal3-admission-rules.ts';
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
@@ -7,6 +7,7 @@ import type { Cache } from '@metal/kube/cache/store.ts';
 import { installAdmissionRules, installKinds } from '@metal/kube/client/install-kinds.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { systemClock } from '@metal/kube/runtime/clock.ts';
+import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
 import { fleetCredentials } from '@metal/simulator/fleet-credentials.ts';
 import { pino } from 'pino';
 import type { FleetNode } from '../fleet-process.ts';
@@ -15,16 +16,19 @@ import { measureLoad } from './measure-load.ts';
 import type { Scenario } from './scenario.ts';
 
 const namespace = 'default';
-const imageBytes = 2 ** 20;
+const imageBytes = 2 * 2 ** 20;
+/** Those of this vendor have this disk. */
+const rootDeviceHints = { deviceName: '/dev/nvme0n1' };
 
 /** Hosts of Metal3 on the native provisioner, from their creation to an installed image. */
 export const hosts: Scenario = {
   name: 'hosts',
-  summary: 'BareMetalHosts of all servers with an image of 1 MiB are created at once, until all are provisioned',
+  summary: 'BareMetalHosts of all servers with an image of 2 MiB are created at once, until all are provisioned',
   needs: [],
   startState: 'unplugged',
   endState: 'unplugged',
   ownStage: {
+    vendors: 'generic',
     operatorFlags: [
       '--components=controllers,registry,boot,metal3',
       '--refused-image-networks=192.0.2.0/24',
@@ -37,11 +41,11 @@ export const hosts: Scenario = {
   },
   run: async (stage) => {
     await using stack = new AsyncDisposableStack();
-    const image = randomBytes(imageBytes);
+    const image = mbrImage(imageBytes);
     const url = stage.images.serve('image.raw', image);
     const checksum = createHash('sha256').update(image).digest('hex');
     const cache = await watchHosts(stage, stack);
-    return measureLoad(stage, {
+    return await measureLoad(stage, {
       title: 'hosts provisioned',
       expected: stage.nodes.map(({ name }) => name),
       follow: (arrive) =>
@@ -81,6 +85,7 @@ async function createHost(
       bootMACAddress: macAddress,
       bmc: { address: `redfish-virtualmedia+http://${host}`, credentialsName },
       image: { ...image, format: 'raw' },
+      rootDeviceHints,
       automatedCleaningMode: 'metadata',
     },
   });
