@@ -66,6 +66,7 @@ class House {
   readonly on = new Set<string>();
   /** Lamps with periodic observation. */
   readonly seen = new Set<string>();
+  onSeen = (): void => undefined;
   readonly plugged = new Set<string>();
   readonly log: string[] = [];
   atOnce = 0;
@@ -129,6 +130,7 @@ const lampController = phaseController({
     observe: async ({ facts, context: house, signal }) => {
       await house.observe(signal);
       house.seen.add(facts.name);
+      house.onSeen();
     },
     unplug: async ({ facts, context: house }) => {
       house.log.push(`unplug ${facts.name}`);
@@ -351,9 +353,11 @@ test('a decision that is repeated after a read-only action is logged once', asyn
   await fixture.client.create(Lamp, { metadata: { name: 'gate' }, spec: { lit: false, fuse: 'watched' } });
   await until(fixture.lamps, 'gate', (lamp) => reasonOf(lamp) === 'NotWanted');
   for (const change of [{ metadata: { labels: { fixture: 'garden' } } }, { spec: { lit: true } }]) {
+    const seen = Promise.withResolvers<void>();
+    fixture.house.onSeen = seen.resolve;
     fixture.house.seen.delete('gate');
     await fixture.client.mergePatch(Lamp, { name: 'gate' }, change);
-    await until(fixture.lamps, 'gate', () => fixture.house.seen.has('gate'));
+    await seen.promise;
   }
   await until(fixture.lamps, 'gate', (lamp) => lamp?.status?.phase === 'Bright');
   const loggedReasons = lines.map((line) => (JSON.parse(line) as { object?: string; reason?: string }).reason); // pino writes JSON
