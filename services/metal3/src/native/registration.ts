@@ -62,6 +62,10 @@ function unsupportedOf({ spec }: BareMetalHost, { driver, host, scheme }: BmcAdd
 function stateProblem(pass: NativePass, { state, inspection }: RegistrationData): string | undefined {
   const { server } = objectsOf(pass);
   if (server !== undefined) return undefined;
+  const { ID: id = '' } = pass.access.host.status?.provisioning ?? {};
+  // It may be a node of Ironic, which would go on with the same machine.
+  if (id !== '')
+    return `the host has the node ${id}, which is no Server: detach it before it gets another provisioner, or a new Server`;
   if (inspection !== 'agent')
     return `the native provisioner inspects by a discovery, found inspectionMode ${inspection}: use agent, or ${useIronic}`;
   const isFree = ['registering', 'inspecting', 'preparing', 'available', 'ready'].includes(state);

@@ -31,8 +31,10 @@ export const hostActions: { readonly [Action in HostAction]: (work: HostWork) =>
     );
     const { pass, outcomes } = work;
     if (outcomes.detach?.kind === 'unregistered') outcomes.detach = { kind: 'done' };
-    if (outcomes.detach?.kind === 'done')
-      pass.status = { ...clearedStatus(pass.status), errorCount: 0, operationalStatus: 'detached' };
+    if (outcomes.detach?.kind !== 'done') return;
+    // No back end has the host any more, so that it may get another one.
+    const provisioning = { ...pass.status.provisioning, ID: '' };
+    pass.status = { ...clearedStatus(pass.status), errorCount: 0, operationalStatus: 'detached', provisioning };
   },
 
   async reattach({ pass, outcomes }) {

@@ -85,7 +85,12 @@ export const deletionRows: readonly Row[] = [
   },
   {
     title: 'the deletion of a detached host is delayed',
-    host: deleted('provisioned', { ...deployed, annotations: delay, status: { operationalStatus: 'detached' } }),
+    host: deleted('provisioned', {
+      ...deployed,
+      annotations: delay,
+      status: { operationalStatus: 'detached' },
+      provisioning: { ...deployed.provisioning, ID: '' },
+    }),
     found: ['', 'unsaved', 'wait 600000 DeletionDelayed'],
     calls: 'detach',
   },

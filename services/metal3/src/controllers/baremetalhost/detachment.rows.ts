@@ -43,7 +43,7 @@ export const detachmentRows: readonly Row[] = [
   ]),
   {
     title: 'a detached host stays detached',
-    host: detach('', 'provisioned', { status: { operationalStatus: 'detached' } }),
+    host: detach('', 'provisioned', { status: { operationalStatus: 'detached' }, provisioning: { ID: '' } }),
     found: ['', 'unsaved', 'wait 600000 Detached'],
     calls: 'detach',
   },
