@@ -190,3 +190,12 @@ test('the examples of the page about the installation are those of deploy/exampl
     assert.ok(page.includes(example.replaceAll(/^(?=.)/gm, '   ')), file);
   }
 });
+
+test('the example of the page about BareMetalHosts is that of deploy/examples', async () => {
+  const [page, example] = await Promise.all(
+    ['../../docs/operate/metal3.md', '../../deploy/examples/host.yaml'].map((file) =>
+      readFile(new URL(file, import.meta.url), 'utf8'),
+    ),
+  );
+  assert.ok(example !== undefined && page?.includes(example));
+});
