@@ -28,6 +28,19 @@ test('the demo runs the whole main path and prints the duration of each step', a
   assert.match(stdout, /export KUBECONFIG=/);
 });
 
+test('the tour of BareMetalHosts writes an image to the disk of one, and frees it again', async () => {
+  const { code, stdout, stderr } = await runDemo('--servers', '2', '--tour', 'metal3');
+  assert.equal(code, 0, stderr);
+  for (const step of [
+    'create 2 BareMetalHosts; each is inspected, and available',
+    'write an image to /dev/\\w+ of ',
+    'remove the image; .* available again',
+  ]) {
+    assert.match(stdout, new RegExp(`✔ +\\d+\\.\\d s {2}.*${step}`));
+  }
+  assert.match(stdout, /get baremetalhosts,servers/);
+});
+
 test('a demo with a step that times out fails with the reason', async () => {
   const { code, stderr } = await runDemo('--servers', '3', '--timeout', '1');
   assert.equal(code, 1);

@@ -17,6 +17,7 @@ import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { serverName } from './settings-fixture.ts';
 
 const startTestenv = testenvsOfFile();
+const startWithMetal3 = testenvsOfFile({ metal3: true });
 const run = promisify(execFile);
 
 const examplesFolder = new URL('../../deploy/examples/', import.meta.url);
@@ -154,7 +155,7 @@ test('the examples of the page about firmware are installed', async () => {
 });
 
 test('each file of deploy/examples is accepted under strict validation, without a warning', async () => {
-  await using testenv = await startTestenv({ operator: 'none' });
+  await using testenv = await startWithMetal3({ operator: 'none' });
   const files = (await readdir(examplesFolder)).filter((file) => file.endsWith('.yaml'));
   assert.ok(files.length > 0);
   for (const file of files) {
@@ -188,4 +189,13 @@ test('the examples of the page about the installation are those of deploy/exampl
     const example = await readFile(new URL(file, examplesFolder), 'utf8');
     assert.ok(page.includes(example.replaceAll(/^(?=.)/gm, '   ')), file);
   }
+});
+
+test('the example of the page about BareMetalHosts is that of deploy/examples', async () => {
+  const [page, example] = await Promise.all(
+    ['../../docs/operate/metal3.md', '../../deploy/examples/host.yaml'].map((file) =>
+      readFile(new URL(file, import.meta.url), 'utf8'),
+    ),
+  );
+  assert.ok(example !== undefined && page?.includes(example));
 });

@@ -23,7 +23,10 @@ const command = new Command('make demo')
       .default('simulated'),
   )
   .addOption(
-    new Option('--tour <name>', 'life: discovery, claim and release; day2: also a BIOS rollout and a decommission')
+    new Option(
+      '--tour <name>',
+      'life: discovery, claim and release; day2: also a BIOS rollout and a decommission; metal3: BareMetalHosts, one with an image on its disk',
+    )
       .choices(tours)
       .default('life'),
   )
@@ -42,6 +45,8 @@ interface DemoFlags {
 
 command.action(async () => {
   const { machines, once, tour: name, ...overrides } = command.opts<DemoFlags>();
+  if (name === 'metal3' && machines !== 'simulated')
+    throw new DemoFailed('--tour metal3 has an image that boots nothing: use --machines simulated');
   const { servers, timeout } = { ...usual[machines], ...overrides };
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -50,13 +55,14 @@ command.action(async () => {
   const directory = await mkdtemp(join(tmpdir(), 'metal-demo-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   await using tour = await Tour.start({
+    name,
     servers,
     machines,
     stepTimeoutMs: timeout * 1_000,
     directory,
     signal: stop.signal,
   });
-  await tour.walk(name);
+  await tour.walk();
   if (!once) await tour.stay();
 });
 

@@ -6710,6 +6710,21 @@ export const errorCodes = {
     "meaning": "The response is no Redfish: no JSON, cut off, or no resource.",
     "remedy": "Check that the address belongs to a BMC, and update its firmware; a reset of the BMC often helps."
   },
+  "BackEndNotReady": {
+    "retry": "later",
+    "meaning": "The back end of BareMetalHosts answers nobody at present.",
+    "remedy": "Nothing if it passes; else check Ironic, its address and its credentials. Hosts are tried again every 30 s."
+  },
+  "BackEndFailed": {
+    "retry": "later",
+    "meaning": "A request to the back end of a BareMetalHost failed, which may pass by itself.",
+    "remedy": "Nothing if it passes; else read the message. It is retried with increasing pauses."
+  },
+  "HostSecretMissing": {
+    "retry": "later",
+    "meaning": "A Secret that a BareMetalHost names for its config drive or its ramdisk does not exist.",
+    "remedy": "Create the Secret that the message names, or correct the name in the host."
+  },
   "BindingRefused": {
     "retry": "later",
     "meaning": "The CRD or an admission policy of the API server rejects the binding of the chosen server to the claim.",

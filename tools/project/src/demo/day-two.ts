@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { BIOSSettingsSet } from '@metal/api/v1alpha1/bios-settings-set.ts';
 import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
 import { BIOSVersionSet } from '@metal/api/v1alpha1/bios-version-set.ts';
@@ -13,6 +12,7 @@ import type { KubeObject } from '@metal/kube/kinds/kind.ts';
 import { systemClock } from '@metal/kube/runtime/clock.ts';
 import { firmwareImage } from '@metal/simulator/firmware-image.ts';
 import { pino } from 'pino';
+import { serveBytes } from './serve-bytes.ts';
 
 /** What the tour of the rack gives to the tour of day 2. */
 export interface DayTwoStage {
@@ -38,7 +38,7 @@ interface Updates {
 export async function walkDayTwo(stage: DayTwoStage, claim: ServerClaim): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const updates = await watchUpdates(stage, stack);
-  const uri = await serveImage(stack);
+  const uri = await serveBytes(firmwareImage({ component: 'BIOS', version }), stack);
   const count = stage.servers.size;
   await createSettings(stage, await labelTuned(stage));
   await stage.step(`install BIOS ${version} on a canary, then on two servers at a time`, async () => {
@@ -72,18 +72,6 @@ async function watchUpdates({ client }: DayTwoStage, stack: AsyncDisposableStack
   stack.defer(() => set.stop());
   await set.start();
   return updates;
-}
-
-async function serveImage(stack: AsyncDisposableStack): Promise<string> {
-  const image = firmwareImage({ component: 'BIOS', version });
-  const server = createServer((_request, response) => void response.end(image));
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
-  stack.defer(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/bios.bin`;
 }
 
 /** The settings are those of the simulator's standard machines. */

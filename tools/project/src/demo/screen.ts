@@ -78,7 +78,7 @@ export class Screen implements Disposable {
     return (table.length > 0 ? table : [...align([header]), '  there is no Server yet']).join('\n');
   }
 
-  summary(kubeconfigPath: string, kubectl: string): void {
+  summary(kubeconfigPath: string, kubectl: string, kinds: readonly string[]): void {
     const total = this.#times.reduce((sum, { seconds }) => sum + seconds, 0);
     const widest = Math.max(...this.#times.map(({ title }) => title.length));
     const rows = this.#times.map(
@@ -91,7 +91,7 @@ export class Screen implements Disposable {
       '',
       'Explore the objects:',
       `  export KUBECONFIG=${kubeconfigPath}`,
-      `  ${kubectl} get servers,bmcs,serverclaims`,
+      `  ${kubectl} get ${kinds.join(',')}`,
       '',
     ];
     this.log(lines.join('\n'));

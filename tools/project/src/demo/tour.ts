@@ -1,34 +1,20 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { kinds } from '@metal/api/kinds.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { startControlPlane } from '@metal/controlplane/control-plane.ts';
-import { freePort } from '@metal/controlplane/free-port.ts';
-import { CacheSet } from '@metal/kube/cache/cache.ts';
-import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
-import { systemClock } from '@metal/kube/runtime/clock.ts';
-import { admissionRules } from '@metal/api/admission.ts';
-import { installKinds, installAdmissionRules } from '@metal/kube/client/install-kinds.ts';
-import type { Fleet } from '@metal/simulator/fleet.ts';
-import { pino } from 'pino';
-import { CostMeter } from './costs.ts';
 import { type DayTwoStage, type Followed, walkDayTwo } from './day-two.ts';
-import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts';
-import { type MachineKind, openRack } from './rack.ts';
+import { type HostImage, serveHostImage, walkHosts } from './hosts.ts';
+import type { MachineKind } from './rack.ts';
 import { Screen } from './screen.ts';
-import type { Cache } from '@metal/kube/cache/store.ts';
-import type { ControlPlane } from '@metal/controlplane/running-control-plane.ts';
-import { openSerialView } from './serial-view.ts';
+import { setUpStage, type Stage } from './stage.ts';
 
 /** A step of the tour failed; the message has the step and the last state. */
 export class DemoFailed extends Error {}
 
-export const tours = ['life', 'day2'] as const;
+export const tours = ['life', 'day2', 'metal3'] as const;
 export type TourName = (typeof tours)[number];
 
 export interface TourOptions {
+  readonly name: TourName;
   readonly servers: number;
   readonly machines: MachineKind;
   readonly stepTimeoutMs: number;
@@ -36,29 +22,28 @@ export interface TourOptions {
   readonly signal: AbortSignal;
 }
 
-interface Stage {
-  readonly plane: ControlPlane;
-  readonly fleet: Fleet;
-  readonly operator: OperatorProcess;
-  readonly client: KubeClient;
-  readonly servers: Cache<Server>;
-  readonly claims: Cache<ServerClaim>;
-  readonly costs: CostMeter;
-}
-
 const rackLabel = 'metadata.metal.ironcore.dev/rack';
+
+interface TourParts {
+  readonly screen: Screen;
+  readonly stage: Stage;
+  /** Of the tour metal3. */
+  readonly hostImage: HostImage | undefined;
+}
 
 /** Runs the main path once, with progress on the screen. */
 export class Tour implements AsyncDisposable {
   readonly #options: TourOptions;
   readonly #screen: Screen;
   readonly #stage: Stage;
+  readonly #hostImage: HostImage | undefined;
   readonly #stack: AsyncDisposableStack;
 
-  private constructor(options: TourOptions, screen: Screen, stage: Stage, stack: AsyncDisposableStack) {
+  private constructor({ screen, stage, hostImage, ...options }: TourOptions & TourParts, stack: AsyncDisposableStack) {
     this.#options = options;
     this.#screen = screen;
     this.#stage = stage;
+    this.#hostImage = hostImage;
     this.#stack = stack;
   }
 
@@ -66,20 +51,25 @@ export class Tour implements AsyncDisposable {
     const stack = new AsyncDisposableStack();
     const screen = stack.use(new Screen(process.stdout));
     try {
-      return new Tour(options, screen, await setUpStage(options, screen, stack), stack);
+      const hostImage = options.name === 'metal3' ? await serveHostImage(stack) : undefined;
+      const stage = await setUpStage({ ...options, hostImages: hostImage?.origin }, screen, stack);
+      return new Tour({ ...options, screen, stage, hostImage }, stack);
     } catch (error) {
       await stack.disposeAsync();
       throw error;
     }
   }
 
-  /** Discovery of all servers, then one claim from creation to release; day2: with updates and a decommission between. */
-  async walk(name: TourName): Promise<void> {
-    await this.#discover();
-    const claim = await this.#claim();
-    if (name === 'day2') await walkDayTwo(this.#dayTwoStage(), claim);
-    await this.#release(claim);
-    this.#screen.summary(this.#stage.plane.kubeconfigPath, this.#stage.plane.binaries.kubectl);
+  /**
+   * Discovery of all servers, then one claim from creation to release; day2: with updates and a decommission between; metal3: hosts
+   * instead.
+   */
+  async walk(): Promise<void> {
+    const { plane, fleet, costs } = this.#stage;
+    if (this.#hostImage === undefined) await this.#walkServers();
+    else await walkHosts({ ...this.#steps(), fleet, costs }, this.#hostImage);
+    const more = this.#hostImage === undefined ? [] : ['baremetalhosts'];
+    this.#screen.summary(plane.kubeconfigPath, plane.binaries.kubectl, [...more, 'servers', 'bmcs', 'serverclaims']);
   }
 
   /** Waits for Ctrl-C. */
@@ -95,7 +85,14 @@ export class Tour implements AsyncDisposable {
     await this.#stack.disposeAsync();
   }
 
-  #dayTwoStage(): DayTwoStage {
+  async #walkServers(): Promise<void> {
+    await this.#discover();
+    const claim = await this.#claim();
+    if (this.#options.name === 'day2') await walkDayTwo(this.#steps(), claim);
+    await this.#release(claim);
+  }
+
+  #steps(): DayTwoStage {
     const { client, servers, claims } = this.#stage;
     return {
       client,
@@ -197,52 +194,3 @@ export class Tour implements AsyncDisposable {
 
 const reasonOf = (server: Server | undefined): string | undefined =>
   server?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
-
-async function setUpStage(options: TourOptions, screen: Screen, stack: AsyncDisposableStack): Promise<Stage> {
-  const plane = await screen.step('start a Kubernetes control plane', () =>
-    startControlPlane({ controllerManager: true, log: (line) => screen.log(line) }),
-  );
-  stack.use(plane);
-  const client = stack.use(createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'demo' }));
-  await screen.step(`install ${kinds.length} kinds`, async () => {
-    await installKinds(client, kinds);
-    await installAdmissionRules(client, admissionRules);
-  });
-  const { servers: count, directory } = options;
-  const rack = await openRack[options.machines]({ servers: count, directory, screen });
-  const fleet = stack.use(rack.fleet);
-  const metricsPort = await freePort();
-  const flags = [
-    ...(await writeFlags(directory, plane.kubeconfigPath, fleet)),
-    ...rack.flags,
-    `--metrics-bind-address=127.0.0.1:${metricsPort}`,
-  ];
-  const operator = await screen.step('start the operator', () => startOperatorProcess({ flags }));
-  stack.use(operator);
-  fleet.setBootUrl(operator.bootUrl);
-  const caches = new CacheSet({ client, clock: systemClock, log: pino({ level: 'silent' }) });
-  const servers = caches.watch(Server);
-  const claims = caches.watch(ServerClaim);
-  stack.defer(() => caches.stop());
-  await caches.start();
-  stack.use(screen.follow(servers, claims));
-  if (options.machines === 'qemu' && process.stdin.isTTY && process.stdout.isTTY)
-    stack.use(openSerialView(screen, fleet.nodes, () => process.kill(process.pid, 'SIGINT')));
-  const costs = new CostMeter(`http://127.0.0.1:${metricsPort}/metrics`, fleet);
-  return { plane, fleet, operator, client, servers, claims, costs };
-}
-
-async function writeFlags(directory: string, kubeconfigPath: string, fleet: Fleet): Promise<string[]> {
-  const path = (name: string) => join(directory, name);
-  await writeFile(path('mac-prefixes.yaml'), fleet.macPrefixFile());
-  return [
-    `--kubeconfig=${kubeconfigPath}`,
-    `--mac-prefixes-file=${path('mac-prefixes.yaml')}`,
-    `--boot-images=${path('images.json')}`,
-    '--probe-image=demo/probe',
-    '--probe-os-image=demo/probe',
-    '--protocol=http',
-    '--metrics-secure=false',
-    '--health-probe-bind-address=0',
-  ];
-}
