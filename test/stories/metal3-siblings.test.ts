@@ -264,6 +264,21 @@ suite('Objects beside a BareMetalHost', () => {
     assert.equal(dataImages.named('still').now?.metadata.ownerReferences, undefined);
   });
 
+  test('a DataImage that the back end cannot attach says so, and its host is started without it', async () => {
+    const { services } = testenv.backEnd;
+    const host = await availableHost('driveless');
+    await testenv.hosts.patch('driveless', { spec: { image } });
+    await host.reaches('provisioned');
+    services.unsupported = new NotSupported('the BMC has no virtual drive');
+    await testenv.client.create(DataImage, { ...named('driveless'), spec: { url: 'http://images.test/data.iso' } });
+    await restart('driveless');
+    const { status } = await dataImages
+      .named('driveless')
+      .until('says so', ({ status: now }) => now?.error !== undefined);
+    assert.equal(status?.error?.message, 'the BMC has no virtual drive');
+    services.unsupported = undefined;
+  });
+
   test('a back end that knows no settings makes them invalid instead of pending', async () => {
     const { services } = testenv.backEnd;
     services.unsupported = new NotSupported('the BMC has no BIOS settings');

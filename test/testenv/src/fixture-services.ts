@@ -9,7 +9,7 @@ import type {
 /** The plain calls of the fixture back end, for all of its hosts together. */
 export class FixtureServices implements NodeServices {
   settings: FirmwareSettings = { settings: {}, schema: {}, vendor: 'Fixture', model: 'Machine' };
-  /** Thrown instead of the settings. */
+  /** Thrown instead of the settings, and of the state of the virtual drive. */
   unsupported: NotSupported | undefined;
   components: readonly FirmwareComponentState[] = [];
   readonly subscriptions = new Map<string, EventSubscription>();
@@ -35,6 +35,7 @@ export class FixtureServices implements NodeServices {
   }
 
   async readDataImage(): Promise<{ readonly isAttached: boolean }> {
+    if (this.unsupported !== undefined) throw this.unsupported;
     return { isAttached: this.dataImage !== undefined };
   }
 

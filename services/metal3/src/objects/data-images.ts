@@ -4,7 +4,7 @@ import type { KubeClient } from '@metal/kube/client/client.ts';
 import { fieldManagerOf } from '@metal/kube/client/field-managers.ts';
 import { seconds } from '@metal/kube/runtime/durations.ts';
 import { backOffMs, type Random } from '../host/back-off.ts';
-import { NodeBusy, type NodeServices } from '../provisioner/node-services.ts';
+import { NodeBusy, type NodeServices, NotSupported } from '../provisioner/node-services.ts';
 import { busy, done, type StepResult } from '../provisioner/step-result.ts';
 
 type Status = NonNullable<DataImage['status']>;
@@ -38,6 +38,8 @@ export async function reconcileDataImage(work: DataImageWork): Promise<StepResul
     const message = error instanceof Error ? error.message : String(error);
     const count = (before.error?.count ?? 0) + 1;
     await save(work, { ...before, lastReconciled: at, error: { count, message } });
+    // No retry helps; the owner of the host waits for its machine.
+    if (error instanceof NotSupported) return done;
     return busy(Math.max(settleMs, backOffMs(count, random)));
   }
 }
