@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
+import { hostOfServerAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
@@ -62,7 +63,7 @@ export async function startNativeTestenv(
     },
     serverOf: (name) => {
       const isMarked = ({ metadata }: Server) =>
-        metadata.annotations?.['metal3.io/host']?.startsWith(`${namespace}/${name} `) === true;
+        metadata.annotations?.[hostOfServerAnnotation]?.startsWith(`${namespace}/${name} `) === true;
       return testenv.servers.found(`Server of host ${name}`, () => [...testenv.servers.all()].find(isMarked));
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
@@ -95,6 +96,7 @@ async function createHost(
       online: true,
       automatedCleaningMode: 'metadata',
       bmc: { address, credentialsName: `${name}-bmc` },
+      ...(path === '' ? { bootMACAddress: node.machine.hardware.nics[0]?.macAddress } : {}),
       ...spec,
     },
   });

@@ -120,16 +120,18 @@ suite('The machine of a BareMetalHost on the native provisioner', () => {
     assert.deepEqual(await reportsOf(native.testenv, metadata?.name ?? ''), []);
   });
 
-  test('user data of another namespace is refused before anything is claimed', async () => {
-    const { client } = native.testenv;
+  test('user data without content is refused before anything is claimed, and that of another namespace at admission', async () => {
     const node = await newNode();
-    await client.create(Secret, { metadata: { name: 'foreign', namespace: 'kube-system' }, data: {} });
-    const userData = { name: 'foreign', namespace: 'kube-system' };
-    const host = await native.host(node, 'foreign', { image: native.served(mbrImage()), rootDeviceHints, userData });
+    const data = { other: base64('text') };
+    await native.testenv.client.create(Secret, { metadata: { name: 'incomplete', namespace }, data });
+    const userData = { name: 'incomplete', namespace };
+    const host = await native.host(node, 'unread', { image: native.served(mbrImage()), rootDeviceHints, userData });
     const { status } = await host.until('has failed', ({ status: now }) => now?.errorType === 'provisioning error');
-    assert.match(status?.errorMessage ?? '', /spec.userData names a Secret in the namespace kube-system/);
-    await assert.rejects(claimOf('foreign'), /not found/i);
+    assert.match(status?.errorMessage ?? '', /Secret incomplete has neither the key userData nor the key value/);
+    await assert.rejects(claimOf('unread'), /not found/i);
     assert.deepEqual([node.machine.power, writesOf(node)], ['Off', 0]);
+    const foreign = { userData: { name: 'incomplete', namespace: 'kube-system' } };
+    await assert.rejects(native.hosts.patch('unread', { spec: foreign }), /Secrets of other namespaces/);
   });
 
   const misfits = [

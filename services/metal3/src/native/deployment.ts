@@ -153,12 +153,17 @@ function policyOf({ metadata, spec }: Server, cleaning: CleaningMode): object | 
 }
 
 async function restoredPolicy({ client }: NativePass, server: Server): Promise<StepResult> {
-  const former = server.metadata.annotations?.[formerCleanupAnnotation];
-  if (former === undefined) return done;
-  const patch = {
+  const patch = formerPolicyOf(server);
+  if (patch !== undefined) await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
+  return done;
+}
+
+/** The erasure policy from before the host, as a patch. */
+export function formerPolicyOf({ metadata }: Server) {
+  const former = metadata.annotations?.[formerCleanupAnnotation];
+  if (former === undefined) return undefined;
+  return {
     metadata: { annotations: { [formerCleanupAnnotation]: null } },
     spec: { cleanup: { disks: former === '' ? null : former } },
   };
-  await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
-  return done;
 }
