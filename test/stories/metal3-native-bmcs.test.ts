@@ -85,7 +85,7 @@ suite('BMCs of BareMetalHosts on the native provisioner', () => {
     await host.until(
       'uses the new password',
       ({ status }) =>
-        status?.goodCredentials?.credentialsVersion === metadata.resourceVersion && status.errorMessage === '',
+        status?.errorMessage === '' && status.goodCredentials?.credentialsVersion === metadata.resourceVersion,
     );
     const secret = testenv.secrets.named(bmc.metadata.name).now;
     assert.equal(secret?.data?.password, base64('rotated'));
