@@ -1,78 +1,27 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { CacheSet } from '@metal/kube/cache/cache.ts';
-import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
-import { fleetCredentials } from '@metal/simulator/fleet-credentials.ts';
-import type { Node } from '@metal/simulator/fleet.ts';
-import { type ImageServer, startImageServer } from '@metal/testenv/image-server.ts';
-import { ObjectsOfKind } from '@metal/testenv/objects-of-kind.ts';
 import { simulated } from '@metal/testenv/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { Timeline } from '@metal/testenv/timeline.ts';
-import { pino } from 'pino';
+import { namespace, type NativeTestenv, startNativeTestenv } from './metal3-native-fixture.ts';
 
-const namespace = 'default';
-const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const startTestenv = testenvsOfFile({ metal3: true });
 
 suite('BareMetalHosts on the native provisioner', () => {
+  let native: NativeTestenv;
   let testenv: Testenv;
-  let images: ImageServer;
-  let hosts: ObjectsOfKind<BareMetalHost>;
-  const stack = new AsyncDisposableStack();
   before(async () => {
-    images = stack.use(await startImageServer());
-    testenv = stack.use(
-      await startTestenv({
-        flags: [
-          '--components=controllers,registry,boot,metal3',
-          `--allowed-image-origins=${images.url}`,
-          '--refused-image-networks=192.0.2.0/24',
-        ],
-      }),
-    );
-    const { client, clock } = testenv;
-    const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
-    const cache = caches.watch(BareMetalHost);
-    stack.defer(() => caches.stop());
-    await caches.start(new AbortController().signal);
-    const timeline = new Timeline({ hosts: cache }, 60_000);
-    timeline.start();
-    const phase = ({ status }: BareMetalHost) => status?.provisioning.state;
-    hosts = new ObjectsOfKind({ kind: BareMetalHost, cache, client, timeline, phase });
+    native = await startNativeTestenv(startTestenv);
+    ({ testenv } = native);
   });
-  after(() => stack.disposeAsync());
-
-  async function hostOf(node: Node, name: string, spec: Partial<BareMetalHost['spec']> = {}) {
-    const { client, fleet } = testenv;
-    const data = { username: base64(fleetCredentials.username), password: base64(fleetCredentials.password) };
-    await client.create(Secret, { metadata: { name: `${name}-bmc`, namespace }, data });
-    const address = `redfish-virtualmedia+http://${node.bmc.address}:${fleet.port}`;
-    await client.create(BareMetalHost, {
-      metadata: { name, namespace },
-      spec: {
-        online: true,
-        automatedCleaningMode: 'metadata',
-        bmc: { address, credentialsName: `${name}-bmc` },
-        bootMACAddress: node.machine.hardware.nics[0]?.macAddress,
-        ...spec,
-      },
-    });
-    return hosts.named(name);
-  }
-
-  function served(bytes: Uint8Array, checksum = createHash('sha256').update(bytes).digest('hex')) {
-    return { url: images.serve('os.img', bytes), checksum, format: 'raw' } as const;
-  }
+  after(async () => native[Symbol.asyncDispose]());
 
   test('a host is inspected, gets an image on its disk, is cleaned, and gives its machine up', async () => {
     const [node] = await testenv.addNodes({ generic: 1 });
     assert.ok(node);
-    const host = await hostOf(node, 'life');
+    const host = await native.host(node, 'life');
     const { status } = await host.reaches('available');
     const { hardware } = status ?? {};
     assert.ok((hardware?.ramMebibytes ?? 0) > 0);
@@ -83,7 +32,7 @@ suite('BareMetalHosts on the native provisioner', () => {
 
     const image = mbrImage();
     const rootDeviceHints = { deviceName: '/dev/nvme1n1' };
-    await hosts.patch('life', { spec: { image: served(image), rootDeviceHints } });
+    await native.hosts.patch('life', { spec: { image: native.served(image), rootDeviceHints } });
     const provisioned = await host.reaches('provisioned');
     assert.equal(provisioned.status?.errorMessage, '');
     await host.until('is on', ({ status: now }) => now?.poweredOn === true);
@@ -91,9 +40,9 @@ suite('BareMetalHosts on the native provisioner', () => {
     const written = simulated(node).disks.read('nvme1n1', 512, image.length - 512);
     assert.ok(written.equals(image.subarray(512)));
 
-    await hosts.patch('life', { spec: { online: false } });
+    await native.hosts.patch('life', { spec: { online: false } });
     await host.until('is off', ({ status: now }) => now?.poweredOn === false);
-    await hosts.patch('life', { spec: { image: null } });
+    await native.hosts.patch('life', { spec: { image: null } });
     await host.reaches('available');
     await assert.rejects(testenv.client.get(ServerClaim, { name: 'life', namespace }), /not found/i);
 
@@ -113,7 +62,7 @@ suite('BareMetalHosts on the native provisioner', () => {
     await testenv.server(node).hasReason('Available');
     const claim = await testenv.claim({ image: 'registry.test/os:1', on: node });
     await claim.watched.hasCondition('Ready', 'True');
-    const host = await hostOf(node, 'held');
+    const host = await native.host(node, 'held');
     const { status } = await host.until('has failed', ({ status: now }) => now?.errorType === 'registration error');
     assert.match(status?.errorMessage ?? '', new RegExp(`is claimed by ${namespace}/${claim.name}`));
     assert.equal(node.machine.power, 'On');
@@ -122,8 +71,8 @@ suite('BareMetalHosts on the native provisioner', () => {
   test('an image with another checksum is a provisioning error, and nothing is on the disk', async () => {
     const [node] = await testenv.addNodes({ generic: 1 });
     assert.ok(node);
-    const image = { ...served(Buffer.alloc(4_096, 1)), checksum: '0'.repeat(64) };
-    const host = await hostOf(node, 'checksum', { image, rootDeviceHints: { deviceName: '/dev/nvme1n1' } });
+    const image = { ...native.served(Buffer.alloc(4_096, 1)), checksum: '0'.repeat(64) };
+    const host = await native.host(node, 'checksum', { image, rootDeviceHints: { deviceName: '/dev/nvme1n1' } });
     await host.until('counts a failed attempt', ({ status: now }) => (now?.provisioningFailCount ?? 0) > 0);
     assert.equal(simulated(node).disks.writesTo('nvme1n1'), 0);
   });
@@ -131,7 +80,7 @@ suite('BareMetalHosts on the native provisioner', () => {
   test('what only Ironic can do is refused with a reason before the machine is touched', async () => {
     const [node] = await testenv.addNodes({ generic: 1 });
     assert.ok(node);
-    const host = await hostOf(node, 'external', { externallyProvisioned: true });
+    const host = await native.host(node, 'external', { externallyProvisioned: true });
     const { status } = await host.until('has failed', ({ status: now }) => now?.errorType === 'registration error');
     assert.match(status?.errorMessage ?? '', /externallyProvisioned.*metal3-provisioner: ironic/);
     assert.equal(node.boots.length, 0);

@@ -204,7 +204,14 @@ export function startMetal3Controllers(
     backEnds:
       hostBackEnds ??
       builtInBackEnds(
-        { config: config.metal3, caches: { ...caches, hosts: manager.caches.hosts }, client, clock, random },
+        {
+          config: config.metal3,
+          caches: { ...caches, hosts: manager.caches.hosts },
+          client,
+          fleetDisks: config.operator.cleanupDisks,
+          clock,
+          random,
+        },
         stack,
       ),
     leaderElection: config.leaderElect ? { namespace, identity, ...config.lease } : undefined,

@@ -14,6 +14,8 @@ export interface BackEndOptions {
   /** The machines that the operator manages. */
   readonly caches: NativeCaches & { readonly endpoints: Cache<Endpoint> };
   readonly client: KubeClient;
+  /** Erasure of Servers without a policy of their own: --cleanup-disks. */
+  readonly fleetDisks: string;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -23,7 +25,7 @@ export function builtInBackEnds(
   options: BackEndOptions,
   stack: AsyncDisposableStack,
 ): Readonly<Partial<Record<BackEndName, BackEnd>>> {
-  return { native: new NativeBackEnd(options.client, options.caches), ...ironicOf(options, stack) };
+  return { native: new NativeBackEnd(options.client, options.caches, options.fleetDisks), ...ironicOf(options, stack) };
 }
 
 function ironicOf({ config: { ironic }, caches, clock, random }: BackEndOptions, stack: AsyncDisposableStack) {

@@ -29,7 +29,10 @@ export const environmentLabelValue = 'baremetal';
 export const provisionerAnnotation = 'metal.ironcore.dev/metal3-provisioner';
 /** Taint of the Servers of hosts: no claim of anybody else is bound to them. */
 export const hostTaint = 'metal3.io/host';
-/** On a Server: its host, as namespace/name, a space, and metadata.uid. */
+/**
+ * On a Server, and on the ServerClaim of a host: the host, as namespace/name, a space, and metadata.uid. The claim has no owner reference:
+ * a deletion of the host in the foreground would release it before the host is deprovisioned.
+ */
 export const hostOfServerAnnotation = 'metal3.io/host';
 /** On a BMC and its BMCSecret: a host created them, and they go with the last host. */
 export const createdForHostAnnotation = 'metal3.io/created-for-host';

@@ -1,5 +1,10 @@
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
-import { formerCleanupAnnotation, hostTaint, provisionerAnnotation } from '@metal/api/metal3/metal3-contract.ts';
+import {
+  formerCleanupAnnotation,
+  hostOfServerAnnotation,
+  hostTaint,
+  provisionerAnnotation,
+} from '@metal/api/metal3/metal3-contract.ts';
 import type { DiskImage } from '@metal/api/common/disk-image.ts';
 import { reasons } from '@metal/api/reasons/generated.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
@@ -12,7 +17,7 @@ import { configDriveMetaData } from '../image/config-drive.ts';
 import { objectIn } from '../image/object-in.ts';
 import type { ProvisioningData } from '../provisioner/provisioner.ts';
 import { type CleaningMode, done, failed, type StepResult } from '../provisioner/step-result.ts';
-import { explained } from './host-objects.ts';
+import { explained, markOf } from './host-objects.ts';
 import { claimNameOf } from './native-names.ts';
 import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
 import { guard } from './registration.ts';
@@ -72,13 +77,11 @@ async function saveMetaData({ access: { host, config }, client }: NativePass): P
 }
 
 function newClaim(host: BareMetalHost, server: Server, image: DiskImage): NewObject<ServerClaim> {
-  const { apiVersion, kind, metadata } = host;
-  const { name, namespace, uid = '' } = metadata;
   return {
     metadata: {
       name: claimNameOf(host),
-      namespace,
-      ownerReferences: [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }],
+      namespace: host.metadata.namespace,
+      annotations: { [hostOfServerAnnotation]: markOf(host) },
     },
     spec: {
       power: 'On',
@@ -125,7 +128,7 @@ export async function deprovisionHost(pass: NativePass, cleaning: CleaningMode):
   if (server === undefined) return { kind: 'unregistered' };
   if (claim !== undefined) {
     // Before the release: the cleanup begins with it.
-    const policy = policyOf(server, cleaning);
+    const policy = policyOf(server, { cleaning, fleetDisks: pass.fleetDisks });
     if (policy !== undefined) await client.mergePatch(Server, { name: server.metadata.name }, policy, guard(server));
     else if (claim.metadata.deletionTimestamp === undefined) {
       const { uid } = claim.metadata;
@@ -141,11 +144,20 @@ export async function deprovisionHost(pass: NativePass, cleaning: CleaningMode):
   return waiting(`the Server is in state ${state}: ${explained(server, 'Ready')}`);
 }
 
-/** The erasure that the host asks for, for this release only. A policy that somebody set is not weakened by the default of hosts. */
-function policyOf({ metadata, spec }: Server, cleaning: CleaningMode): object | undefined {
+interface Cleaning {
+  readonly cleaning: CleaningMode;
+  /** Erasure of Servers without a policy of their own. */
+  readonly fleetDisks: string;
+}
+
+/**
+ * The erasure that the host asks for, for this release only. Neither a policy that somebody set nor that of the fleet is weakened by
+ * the default of hosts.
+ */
+function policyOf({ metadata, spec }: Server, { cleaning, fleetDisks }: Cleaning): object | undefined {
   if (metadata.annotations?.[formerCleanupAnnotation] !== undefined) return undefined;
   const former = spec.cleanup?.disks ?? '';
-  if (cleaning === 'metadata' && former !== '') return undefined;
+  if (cleaning === 'metadata' && (former !== '' || fleetDisks !== 'None')) return undefined;
   return {
     metadata: { annotations: { [formerCleanupAnnotation]: former } },
     spec: { cleanup: { disks: cleaning === 'disabled' ? 'None' : 'Metadata' } },
@@ -153,12 +165,17 @@ function policyOf({ metadata, spec }: Server, cleaning: CleaningMode): object | 
 }
 
 async function restoredPolicy({ client }: NativePass, server: Server): Promise<StepResult> {
-  const former = server.metadata.annotations?.[formerCleanupAnnotation];
-  if (former === undefined) return done;
-  const patch = {
+  const patch = formerPolicyOf(server);
+  if (patch !== undefined) await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
+  return done;
+}
+
+/** The erasure policy from before the host, as a patch. */
+export function formerPolicyOf({ metadata }: Server) {
+  const former = metadata.annotations?.[formerCleanupAnnotation];
+  if (former === undefined) return undefined;
+  return {
     metadata: { annotations: { [formerCleanupAnnotation]: null } },
     spec: { cleanup: { disks: former === '' ? null : former } },
   };
-  await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
-  return done;
 }

@@ -43,27 +43,31 @@ function architectureOf(status: Server['status']): string {
 
 type Interface = ProbeReport['networkInterfaces'][number];
 
+/** Every interface with a cable has one. Cluster API would take it for an address of the node. */
+const linkLocal = /^(169\.254\.|fe[89ab][0-9a-f]:)/i;
+
 /** One entry for an IPv4 address and one for an IPv6 address, as Metal3 has it. */
 function nicsOf({ name, macAddress, ipAddresses }: Interface, { nics, lldp, pciDevices }: ProbeReport): Nic[] {
   const card = nics.find((one) => one.mac.toLowerCase() === macAddress.toLowerCase());
   const pci = pciDevices.find(({ address }) => address === card?.pciAddress);
   const neighbor = lldp.find((one) => one.name === name)?.neighbors[0];
+  const routable = ipAddresses.filter((ip) => !linkLocal.test(ip));
   const model = pci === undefined ? '' : [pci.vendorID, pci.productID].filter((id) => id !== '').join(' ');
   const common: Nic = {
     name,
     mac: macAddress,
     model,
     speedGbps: Math.floor(Number.parseInt(card?.speed ?? '0', 10) / 1_000) || 0,
-    pxe: ipAddresses.length > 0,
-    ...(card === undefined ? {} : { pciAddress: card.pciAddress }),
+    pxe: routable.length > 0,
+    ...(card === undefined || card.pciAddress === 'unknown' ? {} : { pciAddress: card.pciAddress }),
     ...(neighbor === undefined
       ? {}
       : {
           lldp: { switchID: neighbor.chassisId, portID: neighbor.portId, switchSystemName: neighbor.systemName },
         }),
   };
-  const v4 = ipAddresses.find((ip) => !ip.includes(':'));
-  const v6 = ipAddresses.find((ip) => ip.includes(':'));
+  const v4 = routable.find((ip) => !ip.includes(':'));
+  const v6 = routable.find((ip) => ip.includes(':'));
   const addresses = [v4, v6].filter((ip) => ip !== undefined);
   return addresses.length === 0 ? [common] : addresses.map((ip) => ({ ...common, ip }));
 }

@@ -50,7 +50,7 @@ export function findHostObjects(
     ({ metadata: found }) => found.annotations?.[hostOfServerAnnotation] === mark,
   );
   const claim = caches.claims.get({ namespace: metadata.namespace, name: claimNameOf(host) });
-  const isOwn = claim?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false;
+  const isOwn = claim?.metadata.annotations?.[hostOfServerAnnotation] === mark;
   return {
     bmc: bmcOf(address, server, caches),
     server,

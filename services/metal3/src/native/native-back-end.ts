@@ -1,4 +1,4 @@
-import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
+import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { provisionerAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
@@ -16,15 +16,24 @@ export class NativeBackEnd implements BackEnd {
   readonly name = 'native';
   readonly #client: KubeClient;
   readonly #caches: NativeCaches;
+  readonly #fleetDisks: string;
 
-  constructor(client: KubeClient, caches: NativeCaches) {
+  /** `fleetDisks`: erasure of Servers without a policy of their own. */
+  constructor(client: KubeClient, caches: NativeCaches, fleetDisks: string) {
     this.#client = client.withFieldManager(fieldManagerOf('metal3-native'));
     this.#caches = caches;
+    this.#fleetDisks = fleetDisks;
   }
 
   async provisionerOf(access: HostAccess): Promise<Provisioner> {
     const parsed = parseBmcAddress(access.host.spec.bmc?.address ?? '');
-    return new NativeProvisioner({ access, client: this.#client, caches: this.#caches, parsed });
+    return new NativeProvisioner({
+      access,
+      client: this.#client,
+      caches: this.#caches,
+      parsed,
+      fleetDisks: this.#fleetDisks,
+    });
   }
 
   /** Changes of the objects that hosts are mapped to. */
@@ -47,11 +56,7 @@ export class NativeBackEnd implements BackEnd {
       ...ofBmc(metadata.name),
       ...[...servers.all()].filter(({ spec }) => spec.bmcRef?.name === metadata.name).map(hostKeyOf),
     ]);
-    follow(claims, ({ metadata }) =>
-      (metadata.ownerReferences ?? [])
-        .filter(({ kind }) => kind === BareMetalHost.kind)
-        .map(({ name }) => keyOf({ namespace: metadata.namespace, name })),
-    );
+    follow(claims, (claim) => [hostKeyOf(claim)]);
     return stack;
   }
 

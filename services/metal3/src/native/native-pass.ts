@@ -10,6 +10,8 @@ export interface NativePass {
   readonly client: KubeClient;
   readonly caches: NativeCaches;
   readonly parsed: ParsedBmcAddress;
+  /** Erasure of Servers without a policy of their own: --cleanup-disks. */
+  readonly fleetDisks: string;
 }
 
 export const objectsOf = ({ access: { host }, parsed, caches }: NativePass): HostObjects =>

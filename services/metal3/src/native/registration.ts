@@ -150,7 +150,7 @@ interface Mark {
 }
 
 /** Undefined: it is as it should be. An operation=ignore of a person is respected. */
-function markOn({ metadata, spec }: Server, { host, isMarked, isHeld }: Mark): object | 'ignored' | undefined {
+export function markOn({ metadata, spec }: Server, { host, isMarked, isHeld }: Mark): object | 'ignored' | undefined {
   const { annotations = {} } = metadata;
   const { taints = [] } = spec;
   const isTainted = taints.some(({ key, effect }) => key === hostTaint && effect !== 'Evict');

@@ -5,6 +5,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { allowInterruptionAnnotation, operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import { done, type StepResult } from '../provisioner/step-result.ts';
+import { formerPolicyOf } from './deployment.ts';
 import { hasClaimedServer, otherHostsAt } from './host-objects.ts';
 import { bmcNameOf } from './native-names.ts';
 import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
@@ -19,8 +20,8 @@ export async function removeHost(pass: NativePass): Promise<StepResult> {
   const { access, client, caches, parsed } = pass;
   const { bmc, server, claim } = objectsOf(pass);
   if (claim !== undefined) {
-    // Without its owner it is not deleted with the host.
-    await client.mergePatch(ServerClaim, claim.metadata, { metadata: { ownerReferences: null } }, guard(claim));
+    const patch = { metadata: { annotations: { [hostOfServerAnnotation]: null } } };
+    await client.mergePatch(ServerClaim, claim.metadata, patch, guard(claim));
     return written();
   }
   const others = 'address' in parsed ? otherHostsAt(parsed.address, access.host, caches) : [];
@@ -30,7 +31,9 @@ export async function removeHost(pass: NativePass): Promise<StepResult> {
   }
   if (server !== undefined) {
     const annotations = { [hostOfServerAnnotation]: null, [allowInterruptionAnnotation]: null };
-    const patch = { metadata: { annotations } };
+    // The deprovisioning may have been given up: the erasure was chosen for this host only.
+    const { metadata, ...former } = formerPolicyOf(server) ?? { metadata: { annotations: {} } };
+    const patch = { ...former, metadata: { annotations: { ...metadata.annotations, ...annotations } } };
     await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
     return written();
   }

@@ -4,7 +4,7 @@ import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import type { Outcome } from '@metal/kube/controller/definition.ts';
 import { hostIn } from './example-host.ts';
 import { readHostFacts } from './facts.ts';
-import { newPass, stateOf } from './memory.ts';
+import { newPass, outcomesIn, stateOf } from './memory.ts';
 import { reportHost } from './report.ts';
 import { surroundings } from './scripted-pass.ts';
 import type { HostState } from './types.ts';
@@ -14,11 +14,12 @@ const later = '2026-01-02T00:00:00Z';
 
 function report(
   host: BareMetalHost,
-  { error, ...status }: { error?: Error; errorMessage?: string; poweredOn?: boolean } = {},
+  { error, waiting, ...status }: { error?: Error; waiting?: string; errorMessage?: string; poweredOn?: boolean } = {},
 ) {
   const pass = newPass(host);
   pass.status = { ...pass.status, ...status };
   const state = stateOf(host);
+  if (waiting !== undefined) outcomesIn(pass, state).register = { kind: 'busy', delayMs: 1, message: waiting };
   const outcome: Outcome<HostState> = { phase: state, phaseSince: at, at: later, decision: { kind: 'wait' } };
   return reportHost(host, readHostFacts(host, surroundings, { state, pass }), { ...outcome, error });
 }
@@ -69,4 +70,11 @@ test('the message of a failure is in Ready', () => {
   });
   const ready = report(failing).conditions.find(({ type }) => type === 'Ready');
   assert.deepEqual([ready?.status, ready?.reason, ready?.message], ['False', 'Error', 'no disk']);
+});
+
+test('the message of a step that waits is in Progressing', () => {
+  const { conditions, fields } = report(hostIn('registering'), { waiting: 'the BMC is not connected yet' });
+  const progressing = conditions.find(({ type }) => type === 'Progressing');
+  assert.deepEqual([progressing?.status, progressing?.message], ['True', 'the BMC is not connected yet']);
+  assert.equal(fields.errorMessage, '');
 });

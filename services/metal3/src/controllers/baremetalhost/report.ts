@@ -39,12 +39,18 @@ function untimed(condition: Stored): Reported {
 const hasAll = (present: readonly Reported[], wanted: readonly Reported[]): boolean =>
   wanted.every((condition) => present.some((known) => isSameJson(known, condition)));
 
-function detailed(condition: HostCondition, { metadata }: BareMetalHost, { status }: HostFacts): Reported {
-  const isExplained = condition.reason === 'Error' || condition.reason === 'RegistrationFailed';
+function detailed(condition: HostCondition, { metadata }: BareMetalHost, facts: HostFacts): Reported {
   return {
     ...condition,
-    // The whole text is in status.errorMessage.
-    message: isExplained ? status.errorMessage.slice(0, maxMessage) : '',
+    message: messageOf(condition, facts).slice(0, maxMessage),
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
   };
+}
+
+/** Of a failure, whose whole text is in status.errorMessage, or of the step that waits. */
+function messageOf({ type, reason }: HostCondition, { status, outcomes }: HostFacts): string {
+  if (reason === 'Error' || reason === 'RegistrationFailed') return status.errorMessage;
+  if (type !== 'Progressing') return '';
+  const waiting = Object.values(outcomes).find(({ kind }) => kind === 'busy');
+  return waiting !== undefined && 'message' in waiting ? (waiting.message ?? '') : '';
 }
