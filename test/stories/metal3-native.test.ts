@@ -32,7 +32,7 @@ suite('BareMetalHosts on the native provisioner', () => {
 
     const image = mbrImage();
     const rootDeviceHints = { deviceName: '/dev/nvme1n1' };
-    await native.hosts.patch('life', { spec: { image: native.served(image), rootDeviceHints } });
+    await native.hosts.patch('life', { spec: { image: { ...native.served(image), format: '' }, rootDeviceHints } });
     const provisioned = await host.reaches('provisioned');
     assert.equal(provisioned.status?.errorMessage, '');
     await host.until('is on', ({ status: now }) => now?.poweredOn === true);
@@ -77,12 +77,21 @@ suite('BareMetalHosts on the native provisioner', () => {
     assert.equal(simulated(node).disks.writesTo('nvme1n1'), 0);
   });
 
-  test('what only Ironic can do is refused with a reason before the machine is touched', async () => {
-    const [node] = await testenv.addNodes({ generic: 1 });
-    assert.ok(node);
-    const host = await native.host(node, 'external', { externallyProvisioned: true });
-    const { status } = await host.until('has failed', ({ status: now }) => now?.errorType === 'registration error');
-    assert.match(status?.errorMessage ?? '', /externallyProvisioned.*metal3-provisioner: ironic/);
-    assert.equal(node.boots.length, 0);
-  });
+  const onlyIronic: [string, Partial<BareMetalHost['spec']>, RegExp][] = [
+    [
+      'a machine that runs already',
+      { externallyProvisioned: true },
+      /externallyProvisioned.*metal3-provisioner: ironic/,
+    ],
+    ['Secure Boot', { bootMode: 'UEFISecureBoot' }, /Secure Boot.*metal3-provisioner: ironic/],
+  ];
+  for (const [index, [what, spec, reason]] of onlyIronic.entries())
+    test(`${what} is refused with a reason before the machine is touched`, async () => {
+      const [node] = await testenv.addNodes({ generic: 1 });
+      assert.ok(node);
+      const host = await native.host(node, `refused-${index}`, spec);
+      const { status } = await host.until('has failed', ({ status: now }) => now?.errorType === 'registration error');
+      assert.match(status?.errorMessage ?? '', reason);
+      assert.equal(node.boots.length, 0);
+    });
 });

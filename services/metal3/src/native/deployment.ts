@@ -98,7 +98,9 @@ function diskImageOf(host: BareMetalHost, { image, customDeploy }: ProvisioningD
   const { spec } = host;
   if (customDeploy !== undefined) return `the native provisioner has no custom deploy steps: ${useIronic}`;
   if (image === undefined || image.url === '') return 'there is no image to write: set spec.image';
-  const { url, checksum = '', checksumType, format = '' } = image;
+  const { url, checksum = '', checksumType } = image;
+  // Cluster API sends an empty format; an image of another format than raw is found out before it is written.
+  const format = (image.format ?? '') === '' ? 'raw' : image.format;
   if (format !== 'raw' && format !== 'qcow2')
     return `the native provisioner writes images of format raw or qcow2, found "${format}": convert the image, or ${useIronic}`;
   if (!/^https?:/.test(url)) return `the native provisioner reads images by http and https, found ${url}`;

@@ -50,6 +50,8 @@ function unsupportedOf({ spec }: BareMetalHost, { driver, host, scheme }: BmcAdd
   if (driver.driver === 'ipmi')
     return `the native provisioner needs Redfish, found ${scheme}: give a redfish address, or ${useIronic}`;
   if (isIP(host) === 0) return `the native provisioner needs the IP address of the BMC, found the name ${host}`;
+  if (spec.bootMode === 'UEFISecureBoot')
+    return `the native provisioner does not switch Secure Boot on: use bootMode UEFI, or ${useIronic}`;
   if (spec.externallyProvisioned === true)
     return `the native provisioner takes over no running machine (externallyProvisioned): ${useIronic}`;
   return undefined;
