@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { HardwareDetails } from '@metal/api/metal3/hardware-details.ts';
-import { type CleaningMode, done, type StepResult } from '@metal/metal3/provisioner/step-result.ts';
+import { busy, type CleaningMode, done, type StepResult } from '@metal/metal3/provisioner/step-result.ts';
 import { BackEndNotReady } from '@metal/metal3/provisioner/back-end.ts';
 import type { PreparationData, ProvisioningData } from '@metal/metal3/provisioner/provisioner.ts';
 import { startImageServer } from '@metal/testenv/image-server.ts';
@@ -212,6 +212,11 @@ test('an inspection takes the report of the ramdisk, and is interrupted by force
   const waits = async (): Promise<boolean> => (await fixture.node(host)).provision_state === 'inspect wait';
   await host.passUntil(async () => (await inspect(false)).result, waits);
   assert.equal((await inspect(true)).isStarted, true);
+  // Ironic powers the machine off, and forgets its reason a moment later.
+  await host.untilAlone(async () => {
+    const { provision_state: state, last_error: text } = await fixture.node(host);
+    return state === 'inspect failed' && text === null ? done : busy(100);
+  });
   await host.passUntil(async () => (await inspect(false)).result, waits);
 
   const mac = '52:54:00:00:02:01';

@@ -2,13 +2,13 @@ import { detailsOfInventory } from '../../inspection/details-of-inventory.ts';
 import { ironicInventory } from '../../inspection/ironic-inventory.ts';
 import { nodeCapabilities } from '../../image/node-capabilities.ts';
 import type { Inspection, InspectionData } from '../../provisioner/provisioner.ts';
-import { done, type StepResult } from '../../provisioner/step-result.ts';
+import { done, failed, type StepResult } from '../../provisioner/step-result.ts';
 import { IronicError } from '../http/ironic-error.ts';
 import type { IronicPass } from '../ironic-pass.ts';
 import { change, changes } from '../node/json-patch.ts';
 import { unexpectedState } from '../node/node-session.ts';
 import { inspectInterface } from '../register/new-node.ts';
-import { failure, isAborted } from './last-error.ts';
+import { isAbortion, reasonOf } from './last-error.ts';
 
 const only = (result: StepResult, isStarted = false): Inspection => ({ result, isStarted, details: undefined });
 
@@ -28,7 +28,7 @@ export async function inspect(pass: IronicPass, data: InspectionData): Promise<I
     case 'inspecting':
       return only(wait);
     case 'inspect failed':
-      return data.restartsAfterFailure || isAborted(node) ? begin(pass, data) : only(await failure(session, node));
+      return afterFailure(pass, data, await reasonOf(session, node));
     case 'manageable': {
       const details = data.isRefresh ? undefined : await detailsOf(pass);
       return details === undefined ? begin(pass, data) : { result: done, isStarted: false, details };
@@ -37,6 +37,9 @@ export async function inspect(pass: IronicPass, data: InspectionData): Promise<I
       throw unexpectedState(node, 'inspect it');
   }
 }
+
+const afterFailure = async (pass: IronicPass, data: InspectionData, reason: string): Promise<Inspection> =>
+  data.restartsAfterFailure || isAbortion(reason) ? begin(pass, data) : only(failed(reason));
 
 async function begin(pass: IronicPass, data: InspectionData): Promise<Inspection> {
   const { session } = pass;

@@ -25,4 +25,4 @@ const nodeHistory = z.object({
 });
 
 /** Ironic was told to end the operation. */
-export const isAborted = ({ last_error: text }: IronicNode): boolean => /abort/i.test(text);
+export const isAbortion = (reason: string): boolean => /abort/i.test(reason);

@@ -3,7 +3,7 @@ import { done, type StepResult } from '../../provisioner/step-result.ts';
 import type { IronicPass } from '../ironic-pass.ts';
 import type { IronicNode, PowerTarget } from '../node/ironic-node.ts';
 import type { NodeSession } from '../node/node-session.ts';
-import { failure, isAborted } from './last-error.ts';
+import { failure, isAbortion } from './last-error.ts';
 
 /** Ironic powers a machine off hard if its system does not shut down by itself in this time. */
 const softTimeoutSeconds = 180;
@@ -32,7 +32,7 @@ export async function powerOff({ session }: IronicPass, data: PowerOffData): Pro
   const { power_state: power, target_power_state: target } = node;
   if (power === 'power off' && target === '') return done;
   if (target !== '') return session.delays.short();
-  if (node.last_error !== '' && !isAborted(node) && !data.isForced) return failure(session, node);
+  if (node.last_error !== '' && !isAbortion(node.last_error) && !data.isForced) return failure(session, node);
   const isRestart = node.disable_power_off === true;
   const hard: PowerTarget = isRestart ? 'rebooting' : 'power off';
   const isSoft = data.mode === 'soft' && !data.isForced;
