@@ -44,12 +44,22 @@ export async function startNativeTestenv(
 ): Promise<NativeTestenv> {
   await using stack = new AsyncDisposableStack();
   const images = stack.use(await startImageServer());
-  const ours = [
-    '--components=controllers,registry,boot,metal3',
-    `--allowed-image-origins=${images.url}`,
-    '--refused-image-networks=192.0.2.0/24',
-  ];
-  const testenv = stack.use(await start({ flags: [...ours, ...flags] }));
+  const testenv = stack.use(await start({ flags: [...nativeFlags(images), ...flags] }));
+  const native = stack.use(await followHosts(testenv, images));
+  const opened = stack.move();
+  return { ...native, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/** Flags of an operator for hosts on the native provisioner. */
+export const nativeFlags = (images: ImageServer): string[] => [
+  '--components=controllers,registry,boot,metal3',
+  `--allowed-image-origins=${images.url}`,
+  '--refused-image-networks=192.0.2.0/24',
+];
+
+/** Hosts in a test environment whose operator has the flags for them. */
+export async function followHosts(testenv: Testenv, images: ImageServer): Promise<NativeTestenv> {
+  await using stack = new AsyncDisposableStack();
   const hosts = await watchHosts(testenv, stack);
   const opened = stack.move();
   return {
@@ -70,12 +80,12 @@ export async function startNativeTestenv(
   };
 }
 
-async function watchHosts({ client, clock }: Testenv, stack: AsyncDisposableStack) {
+async function watchHosts({ client, clock, timeline: { timeoutMs } }: Testenv, stack: AsyncDisposableStack) {
   const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
   const cache = caches.watch(BareMetalHost);
   stack.defer(() => caches.stop());
   await caches.start(new AbortController().signal);
-  const timeline = new Timeline({ hosts: cache }, 60_000);
+  const timeline = new Timeline({ hosts: cache }, timeoutMs);
   timeline.start();
   const phase = ({ status }: BareMetalHost) => status?.provisioning.state;
   return new ObjectsOfKind({ kind: BareMetalHost, cache, client, timeline, phase });

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
+import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
+import type { Node } from '@metal/simulator/fleet.ts';
+import { startImageServer } from '@metal/testenv/image-server.ts';
+import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
+import { simulated } from '@metal/testenv/simulated.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { followHosts, namespace, nativeFlags, type NativeTestenv } from '../stories/metal3-native-fixture.ts';
+
+const startTestenv = testenvsOfFile({ metal3: true });
+const seedCount = Number(process.env.METAL_SEEDS ?? 8);
+const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);
+/** The golden ratio spreads consecutive seeds evenly over the life of a host. */
+const goldenRatio = 0.618_033_988_749_895;
+const disk = 'nvme1n1';
+const image = mbrImage();
+
+/** What a host does in its life: changes of its object, and requests to its BMC. */
+interface Counts {
+  readonly changes: number;
+  readonly requests: number;
+}
+
+test('an operator that is killed at any moment in the life of a host repeats nothing', async () => {
+  await using images = await startImageServer();
+  await using opened = await startRestartingTestenv(startTestenv, {
+    stepMs: 100,
+    timeoutMs: 300_000,
+    flags: [...nativeFlags(images), '--power-polling-interval=1s'],
+  });
+  const { testenv, operator } = opened;
+  await using native = await followHosts(testenv, images);
+  const [first, ...nodes] = await testenv.addNodes({ generic: 1 + seedCount });
+  assert.ok(first);
+  const counts = await live(native, first, 'undisturbed');
+  const lives = nodes.map(async (node, index) => {
+    const seed = firstSeed + index;
+    const fraction = (seed * goldenRatio) % 1;
+    const kind = seed % 2 === 0 ? 'changes' : 'requests';
+    const at = 1 + Math.floor(fraction * counts[kind]);
+    const description = `seed ${seed}: ${kind} ${at} of ${counts[kind]}`;
+    try {
+      await live(
+        native,
+        node,
+        `host-${seed}`,
+        (counted, number) => counted === kind && number === at && operator.kill(description),
+      );
+    } catch (error) {
+      throw new Error(description, { cause: error });
+    }
+  });
+  await Promise.all(lives);
+  await operator.started;
+  assert.ok(operator.kills > 0);
+});
+
+/** From the registration to the deletion, with an image in between. */
+async function live(
+  native: NativeTestenv,
+  node: Node,
+  name: string,
+  onCount: (kind: keyof Counts, number: number) => unknown = () => undefined,
+): Promise<Counts> {
+  const { testenv, hosts } = native;
+  const counts = { changes: 0, requests: 0 };
+  const count = (kind: keyof Counts) => onCount(kind, (counts[kind] += 1));
+  const claims = new Set<string | undefined>();
+  using stack = new DisposableStack();
+  stack.use(hosts.onChange(({ after }) => after?.metadata.name === name && count('changes')));
+  stack.use(node.bmc.traffic.onRequest((moment) => moment === 'arrived' && count('requests')));
+  stack.use(testenv.claims.onChange(({ after }) => isOf(name, after) && claims.add(after?.metadata.uid)));
+
+  const host = await native.host(node, name, { rootDeviceHints: { deviceName: `/dev/${disk}` } });
+  await host.reaches('available');
+  assert.equal(simulated(node).disks.writesTo(disk), 0);
+  await hosts.patch(name, { spec: { image: native.served(image) } });
+  await host.reaches('provisioned');
+  await host.until('is on', ({ status }) => status?.poweredOn === true);
+  await testenv.machine(node).until('runs from its disk', () => node.running?.from === 'disk');
+  assert.ok(
+    simulated(node)
+      .disks.read(disk, 512, image.length - 512)
+      .equals(image.subarray(512)),
+  );
+  await hosts.patch(name, { spec: { image: null } });
+  const free = await host.reaches('available');
+  assert.equal(free.status?.errorMessage, '');
+  assert.equal(claims.size, 1, 'one claim, thus one deployment');
+  assert.ok(
+    simulated(node)
+      .disks.read(disk, 0, image.length)
+      .every((byte) => byte === 0),
+  );
+  await testenv.client.delete(BareMetalHost, { namespace, name });
+  await host.isGone();
+  assert.equal(node.machine.power, 'Off');
+  return counts;
+}
+
+const isOf = (name: string, claim: ServerClaim | undefined): boolean => claim?.metadata.name === name;
