@@ -6,7 +6,7 @@ VERSION ?=
 REGISTRY ?=
 sudo := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: help demo test test-all e2e e2e-deps nightly bench profile bench-boot bench-caches check generate docs format fleet controlplane image container release publish clean
+.PHONY: help demo test test-all e2e e2e-deps nightly bench profile bench-boot bench-disk bench-caches check generate docs format fleet controlplane image container release publish clean
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -45,6 +45,9 @@ profile: node_modules/.installed ## Where time and memory of the operator go; AR
 
 bench-boot: node_modules/.installed ## What 200 machines that boot one image cost; ARGS="--machines 50 -o json"
 	@$(node) test/bench/boot-images.ts $(ARGS)
+
+bench-disk: node_modules/.installed ## What a disk image costs in a real machine, beside dd; needs `make e2e-deps`
+	@$(node) test/bench/disk-images.ts $(ARGS)
 
 bench-caches: node_modules/.installed ## What it costs to know a fleet; ARGS="--servers 100,1000,10000"
 	@$(node) test/bench/caches.ts $(ARGS)

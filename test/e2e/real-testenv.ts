@@ -22,6 +22,8 @@ export interface RealTestenvOptions {
   readonly host?: string;
   /** Machines report over TLS. */
   readonly secure?: boolean;
+  /** What the system of a tenant runs once it has booted. */
+  readonly tenantCommands?: string;
 }
 
 /** A test environment in real time whose services have the address of this host for guests. */
@@ -29,6 +31,7 @@ export async function startRealTestenv({
   flags = [],
   host = hostAddress,
   secure = false,
+  tenantCommands = '',
 }: RealTestenvOptions = {}): Promise<Testenv> {
   await buildImage({ out: discoveryImage, log: (line) => void process.stdout.write(`${line}\n`) });
   const directory = await mkdtemp(join(tmpdir(), 'metal-real-testenv-'));
@@ -38,7 +41,7 @@ export async function startRealTestenv({
       speed: 1,
       timeoutMs,
       flags: [
-        `--boot-images=${await imagesIn(directory)}`,
+        `--boot-images=${await imagesIn(directory, tenantCommands)}`,
         '--probe-os-image=discovery',
         ...flagsForGuests({ host, registryScheme: secure ? 'https' : 'http' }),
         ...(secure ? [`--registry-cert-path=${await certificateIn(directory, host)}`] : []),
@@ -56,8 +59,8 @@ export async function startRealTestenv({
 }
 
 /** The file of `--boot-images`. */
-async function imagesIn(directory: string): Promise<string> {
-  await writeTenantImage(join(directory, 'tenant'), discoveryImage);
+async function imagesIn(directory: string, tenantCommands: string): Promise<string> {
+  await writeTenantImage(join(directory, 'tenant'), discoveryImage, tenantCommands);
   const images = {
     discovery: guestImage(discoveryImage, noNeighbours),
     'discovery-uki': { uki: join(discoveryImage, 'discovery.efi') },

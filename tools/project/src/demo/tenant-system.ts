@@ -9,7 +9,7 @@ export const banners = { network: 'TENANT SYSTEM FROM THE NETWORK', disk: 'TENAN
  * The system of a tenant: it fetches its ignition, prints a secret from it, writes a boot sector to the first disk and reports that
  * it has booted.
  */
-const init = `#!/bin/busybox sh
+const initWith = (commands: string): string => `#!/bin/busybox sh
 export PATH=/sbin:/bin
 mount -t proc proc /proc
 mount -t sysfs sys /sys
@@ -32,17 +32,21 @@ dd if=/etc/disk-sector of=/dev/vda bs=512 count=1 conv=notrunc 2> /dev/null
 sync
 until wget -q -O - --post-data '' "$(word metal.boot.evidence)"; do sleep 1; done
 [ -z "$orders" ] || wget -q -O /dev/null "$orders" || echo "a second ignition is refused"
+${commands}
 echo "up"
 while :; do sleep 60; done
 `;
 
-/** Writes `vmlinuz` and `initrd` of a tenant into the directory: the discovery image with another init. */
-export async function writeTenantImage(directory: string, discoveryImage: string): Promise<void> {
+/**
+ * Writes `vmlinuz` and `initrd` of a tenant into the directory: the discovery image with another init, which runs the commands once it
+ * has booted.
+ */
+export async function writeTenantImage(directory: string, discoveryImage: string, commands = ''): Promise<void> {
   await mkdir(directory, { recursive: true });
   await copyFile(join(discoveryImage, 'vmlinuz'), join(directory, 'vmlinuz'));
   // The kernel unpacks the archives in order; files of the later one replace those of the earlier one.
   const own = cpio([
-    { path: 'init', type: 'file', executable: true, content: Buffer.from(init) },
+    { path: 'init', type: 'file', executable: true, content: Buffer.from(initWith(commands)) },
     {
       path: 'etc/disk-sector',
       type: 'file',
