@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { operationAnnotation } from '@metal/api/wire/contract.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { adoptedAnnotation, operationAnnotation } from '@metal/api/wire/contract.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { simulated } from '@metal/testenv/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
@@ -79,4 +80,24 @@ test('an adopted machine boots an image only on request, and is discovered after
   await claim.delete();
   await testenv.server(node).hasReason('Available');
   assert.deepEqual(states.states.slice(-3), ['Initial', 'Discovery', 'Available']);
+});
+
+test('an adopted machine whose claim was restored from a backup, under another UID, is left as it is', async () => {
+  await using testenv = await startTestenv();
+  const { node, server } = await runningNode(testenv);
+  await testenv.servers.requestOperation(server, 'adopt');
+  const claim = await testenv.claim({ image: '', on: node });
+  await claim.watched.hasReason('Bound');
+  const { name } = server.metadata;
+  const annotate = (annotations: object) => testenv.servers.patch(name, { metadata: { annotations } });
+  const formerUid = '5f0b1a52-0a3c-4d0e-9a3e-1c2d3e4f5a6b';
+  await annotate({ [operationAnnotation]: 'ignore' });
+  const status = { state: null, provisionedClaimUID: null, conditions: null };
+  await testenv.client.mergePatch(Server, { name }, { status }, { subresource: 'status' });
+  await testenv.servers.patch(name, { spec: { serverClaimRef: { uid: formerUid } } });
+  await annotate({ [operationAnnotation]: null, [adoptedAnnotation]: formerUid });
+  await testenv.server(node).hasReason('ClaimServed');
+  const { spec, metadata } = await testenv.server(node).exists();
+  assert.deepEqual([spec.serverClaimRef?.uid, metadata.annotations?.[adoptedAnnotation]], [claim.uid, claim.uid]);
+  assert.deepEqual([changesOf(node), node.power], [[], 'On']);
 });
