@@ -24,6 +24,7 @@ interface HostOptions extends Partial<Spec> {
   /** Path of the system in the address. */
   readonly path?: string;
   readonly password?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 export interface NativeTestenv extends AsyncDisposable {
@@ -95,13 +96,19 @@ async function createHost(
   { client, fleet }: Testenv,
   hosts: ObjectsOfKind<BareMetalHost>,
   node: Node,
-  { name, path = '', password = fleetCredentials.password, ...spec }: HostOptions & { readonly name: string },
+  {
+    name,
+    path = '',
+    password = fleetCredentials.password,
+    annotations = {},
+    ...spec
+  }: HostOptions & { readonly name: string },
 ) {
   const data = { username: base64(fleetCredentials.username), password: base64(password) };
   await client.create(Secret, { metadata: { name: `${name}-bmc`, namespace }, data });
   const address = `redfish-virtualmedia+http://${node.bmc.address}:${fleet.port}${path}`;
   await client.create(BareMetalHost, {
-    metadata: { name, namespace },
+    metadata: { name, namespace, annotations },
     spec: {
       online: true,
       automatedCleaningMode: 'metadata',

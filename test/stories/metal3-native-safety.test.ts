@@ -116,6 +116,7 @@ suite('The machine of a BareMetalHost on the native provisioner', () => {
     assert.deepEqual([claim.metadata.ownerReferences ?? [], claim.metadata.deletionTimestamp], [[], undefined]);
     const server = native.testenv.servers.get(metadata?.name ?? '');
     assert.equal(server?.spec.serverClaimRef?.name, 'left');
+    assert.equal(server?.metadata.annotations?.[operationAnnotation], 'ignore');
     assert.deepEqual([node.machine.power, writesOf(node)], ['On', writes]);
     assert.deepEqual(await reportsOf(native.testenv, metadata?.name ?? ''), []);
   });

@@ -78,11 +78,6 @@ suite('BareMetalHosts on the native provisioner', () => {
   });
 
   const onlyIronic: [string, Partial<BareMetalHost['spec']>, RegExp][] = [
-    [
-      'a machine that runs already',
-      { externallyProvisioned: true },
-      /externallyProvisioned.*metal3-provisioner: ironic/,
-    ],
     ['Secure Boot', { bootMode: 'UEFISecureBoot' }, /Secure Boot.*metal3-provisioner: ironic/],
   ];
   for (const [index, [what, spec, reason]] of onlyIronic.entries())

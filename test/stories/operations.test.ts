@@ -198,7 +198,7 @@ test('an unknown operation is dropped with an event that names it', async () => 
   const event = await testenv.hasEvent(server, 'UnsupportedOperation', '"fly"');
   assert.match(
     event.note,
-    /^Unsupported operation annotation "fly"; a Server knows park, unpark, retry, rediscover, graceful-restart-server, /,
+    /^Unsupported operation annotation "fly"; a Server knows park, unpark, retry, rediscover, adopt, graceful-restart-server, /,
   );
   assert.deepEqual(node.powerLog, ['On', 'Off'], 'nothing was done to the machine');
 });

@@ -565,15 +565,10 @@
     - bmcs
     - bmcsecrets
     - serverclaims
+    - servers
   verbs:
     - create
     - delete
-    - patch
-- apiGroups:
-    - metal.ironcore.dev
-  resources:
-    - servers
-  verbs:
     - patch
 - apiGroups:
     - boot.ironcore.dev

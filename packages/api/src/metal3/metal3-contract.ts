@@ -27,6 +27,8 @@ export const environmentLabelValue = 'baremetal';
 
 /** Back end of one host, native or ironic, instead of --metal3-provisioner. Changed only while the host is detached. */
 export const provisionerAnnotation = 'metal.ironcore.dev/metal3-provisioner';
+/** On a host: its status is from another cluster, and no back end of this one has had it yet. */
+export const movedHostAnnotation = 'metal.ironcore.dev/metal3-moved';
 /** Taint of the Servers of hosts: no claim of anybody else is bound to them. */
 export const hostTaint = 'metal3.io/host';
 /**
@@ -38,6 +40,8 @@ export const hostOfServerAnnotation = 'metal3.io/host';
 export const createdForHostAnnotation = 'metal3.io/created-for-host';
 /** On a Server: its host is detached, for which it has operation=ignore. */
 export const detachedServerAnnotation = 'metal3.io/detached';
+/** On a Server: its machine was to be taken over for the host as it is. Without a claim it is not taken over again by itself. */
+export const adoptedForHostAnnotation = 'metal3.io/adopted-for-host';
 /** On a Server: its erasure policy before the host's; empty for none. */
 export const formerCleanupAnnotation = 'metal3.io/former-cleanup-disks';
 /** The controller in the events of hosts. */

@@ -1076,7 +1076,7 @@ export const reasons = {
     },
     "RunningServerLeftAlone": {
       "meaning": "The server was found running before its first discovery, and somebody may be using it.",
-      "remedy": "Power it off, annotate metal.ironcore.dev/allow-interruption=true, or start the operator with --enforce-first-boot.",
+      "remedy": "Power it off, annotate metal.ironcore.dev/allow-interruption=true, or start the operator with --enforce-first-boot. To have a claim take it over as it is, annotate metal.ironcore.dev/operation=adopt.",
       "weight": "needsPerson",
       "actor": "person",
       "command": "kubectl annotate server {name} metal.ironcore.dev/allow-interruption=true"
@@ -1728,6 +1728,45 @@ export const reasons = {
       "actor": "person",
       "command": "kubectl annotate server {name} metal.ironcore.dev/operation=rediscover"
     },
+    "WaitingForAdoption": {
+      "meaning": "The next claim takes the machine over as it is, without a discovery; until then nothing is done to it.",
+      "remedy": "Create a ServerClaim without image and diskImage that names the server in spec.serverRef.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl describe server {name}"
+    },
+    "Adopted": {
+      "meaning": "A claim took the machine over as it was: nothing was booted, and no probe has reported its hardware. Its power follows the claim.",
+      "remedy": "Nothing; it is discovered after its release.",
+      "weight": "ok",
+      "actor": "operator"
+    },
+    "AdoptionBootsNothing": {
+      "meaning": "The machine is to be taken over as it is, and the claim that has the server has an image.",
+      "remedy": "Remove the image from the claim, or the operation from the server; then the image is booted from off.",
+      "weight": "needsPerson",
+      "actor": "tenant",
+      "command": "kubectl annotate server {name} metal.ironcore.dev/operation-"
+    },
+    "AdoptionWithdrawn": {
+      "meaning": "The claim that was to adopt the server is gone; the server waits for another one.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "AdoptedNotDiscovered": {
+      "meaning": "The claim that had adopted the server is gone; the server is discovered before it is Available.",
+      "remedy": "Nothing; it goes on by itself.",
+      "weight": "working",
+      "actor": "operator"
+    },
+    "AdoptRefused": {
+      "meaning": "An adoption was asked for on a server that is not Initial or Available; the request was dropped.",
+      "remedy": "Claim it when it is Available, or ask then.",
+      "weight": "needsPerson",
+      "actor": "person",
+      "command": "kubectl annotate server {name} metal.ironcore.dev/operation=adopt"
+    },
     "LocatorLightWanted": {
       "meaning": "The locator light is switched.",
       "remedy": "Nothing; it goes on by itself.",
@@ -1841,6 +1880,12 @@ export const reasons = {
       "weight": "waiting",
       "actor": "operator",
       "pointsTo": "Server"
+    },
+    "Adopted": {
+      "meaning": "The machine was taken over as it was; nothing was booted for the claim.",
+      "remedy": "Nothing. To boot an image, set it and annotate metal.ironcore.dev/operation=reprovision.",
+      "weight": "ok",
+      "actor": "operator"
     },
     "Deploying": {
       "meaning": "The disk image of the claim is being written to the server.",
@@ -6819,6 +6864,18 @@ export const errorCodes = {
 
 /** Why a server was not chosen for a claim: the reasons that the message of NoServerMatches counts. */
 export const rejectionReasons = {
+  "AdoptionBootsNothing": {
+    "meaning": "The machine of the server is to be taken over as it is, and the claim has an image.",
+    "remedy": "Remove image and diskImage from the claim, or operation=adopt from the server.",
+    "weight": "waiting",
+    "actor": "tenant"
+  },
+  "AwaitsAdoption": {
+    "meaning": "The server has operation=adopt: only a claim that names it in spec.serverRef gets it.",
+    "remedy": "Name it, in a claim without an image; or remove the operation from the server.",
+    "weight": "waiting",
+    "actor": "person"
+  },
   "BMCNotReady": {
     "meaning": "The BMC of the server does not answer, or cannot be used; its machine could not be started.",
     "remedy": "Look at the condition BMCReachable of the server; it can be given as soon as the BMC answers.",

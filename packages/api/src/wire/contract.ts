@@ -28,6 +28,8 @@ export const operations = {
   rotateCredentials: 'rotate-credentials',
   /** On an unclaimed Server: discovery runs again. An addition to v0.7.0. */
   rediscover: 'rediscover',
+  /** On an unclaimed Server: a claim that names it takes its machine over as it is. An addition to v0.7.0. */
+  adopt: 'adopt',
   /** On a Server: it leaves the fleet when its claim is gone. An addition to v0.7.0. */
   decommission: 'decommission',
   /** On a Server: the same, and its claim loses it after the grace period of evictions. An addition to v0.7.0. */
@@ -56,6 +58,8 @@ export const bootPolicyAnnotation = 'metal.ironcore.dev/boot-policy';
 export const networkAlways = 'networkAlways';
 /** On a Server that was found running: `true` allows discovery to power it off. */
 export const allowInterruptionAnnotation = 'metal.ironcore.dev/allow-interruption';
+/** On a Server: UID of the claim that took its machine over as it was. Without a ServerInventory it was never discovered. */
+export const adoptedAnnotation = 'metal.ironcore.dev/adopted';
 /** On a Server: it is parked. Presence alone decides. */
 export const parkedAnnotation = 'metal.ironcore.dev/parked';
 /**

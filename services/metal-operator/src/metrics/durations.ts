@@ -1,5 +1,6 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { isAdoptedBy } from '@metal/api/wire/adoption.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { Cache, Change } from '@metal/kube/cache/store.ts';
 import { Histogram, type Registry } from 'prom-client';
@@ -73,10 +74,11 @@ function phaseLeft({ before, after }: Change<Server>): { state: string; next: st
 /** The claim whose image has just booted for the first time on this server. */
 function claimBooted({ before, after }: Change<Server>, { claims }: DurationSources): ServerClaim | undefined {
   const uid = after?.status?.provisionedClaimUID;
-  if (before === undefined || uid === undefined || before.status?.provisionedClaimUID === uid) return undefined;
-  const ref = after?.spec.serverClaimRef;
+  if (before === undefined || after === undefined || uid === undefined || before.status?.provisionedClaimUID === uid)
+    return undefined;
+  const ref = after.spec.serverClaimRef;
   const claim = ref === undefined ? undefined : claims.get(ref);
-  return claim?.metadata.uid === uid ? claim : undefined;
+  return claim?.metadata.uid === uid && !isAdoptedBy(after, claim) ? claim : undefined;
 }
 
 function ageSeconds({ metadata }: ServerClaim, clock: Clock): number {

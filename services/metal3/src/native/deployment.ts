@@ -1,23 +1,25 @@
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import {
+  adoptedForHostAnnotation,
   formerCleanupAnnotation,
-  hostOfServerAnnotation,
-  hostTaint,
   provisionerAnnotation,
 } from '@metal/api/metal3/metal3-contract.ts';
 import type { DiskImage } from '@metal/api/common/disk-image.ts';
 import { reasons } from '@metal/api/reasons/generated.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { isAdoptionRequested } from '@metal/api/wire/adoption.ts';
+import { allowInterruptionAnnotation } from '@metal/api/wire/contract.ts';
 import type { ReasonEntry } from '@metal/kube/controller/decide.ts';
 import { fieldManagerOf } from '@metal/kube/client/field-managers.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
-import type { NewObject } from '@metal/kube/kinds/kind.ts';
 import { configDriveMetaData } from '../image/config-drive.ts';
 import { objectIn } from '../image/object-in.ts';
 import type { ProvisioningData } from '../provisioner/provisioner.ts';
 import { type CleaningMode, done, failed, type StepResult } from '../provisioner/step-result.ts';
-import { explained, markOf } from './host-objects.ts';
+import { claimMachine } from './adoption.ts';
+import { foreignClaim, newClaim } from './claim-of-host.ts';
+import { explained } from './host-objects.ts';
 import { claimNameOf } from './native-names.ts';
 import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
 import { guard } from './registration.ts';
@@ -31,19 +33,27 @@ export async function provisionHost(pass: NativePass, data: ProvisioningData): P
   if (server === undefined) return { kind: 'unregistered' };
   const image = diskImageOf(access.host, data);
   if (typeof image === 'string') return failed(image);
-  if (hasForeignClaim)
-    return failed(`ServerClaim ${claimNameOf(access.host)} is not of this host: delete it, or rename the host`);
+  if (hasForeignClaim) return foreignClaim(access.host);
   if (claim === undefined) {
-    if (server.status?.state !== 'Available')
-      return waiting(`the Server is in state ${server.status?.state ?? 'Initial'}`);
+    if (server.status?.state !== 'Available') return awaitAvailable(pass, server);
     await saveMetaData(pass);
-    await client.create(ServerClaim, newClaim(access.host, server, image));
+    await client.create(ServerClaim, newClaim(access.host, server, { power: 'On', diskImage: image }));
     return written('the Server is claimed');
   }
   const ready = claim.status?.conditions?.find(({ type }) => type === 'Ready');
   if (ready?.status === 'True') return done;
   if (lasts(ready?.reason)) return failed(explained(claim, 'Ready'));
   return waiting(explained(claim, 'Ready'));
+}
+
+/** Without an inspection nobody has permitted to interrupt a machine that runs; the image that is to be written does. */
+async function awaitAvailable({ client }: NativePass, server: Server): Promise<StepResult> {
+  const { metadata, status } = server;
+  if (metadata.annotations?.[allowInterruptionAnnotation] === undefined) {
+    const patch = { metadata: { annotations: { [allowInterruptionAnnotation]: 'true' } } };
+    await client.mergePatch(Server, { name: metadata.name }, patch, guard(server));
+  }
+  return waiting(`the Server is in state ${status?.state ?? 'Initial'}`);
 }
 
 /** A reason of a claim that waits for a person. */
@@ -74,23 +84,6 @@ async function saveMetaData({ access: { host, config }, client }: NativePass): P
     },
     { fieldManager: fieldManagerOf('metal3-native'), force: true },
   );
-}
-
-function newClaim(host: BareMetalHost, server: Server, image: DiskImage): NewObject<ServerClaim> {
-  return {
-    metadata: {
-      name: claimNameOf(host),
-      namespace: host.metadata.namespace,
-      annotations: { [hostOfServerAnnotation]: markOf(host) },
-    },
-    spec: {
-      power: 'On',
-      image: '',
-      diskImage: image,
-      serverRef: { name: server.metadata.name },
-      tolerations: [{ key: hostTaint, operator: 'Exists' }],
-    },
-  };
 }
 
 /** A text is the reason why it cannot be written. */
@@ -128,6 +121,8 @@ export async function deprovisionHost(pass: NativePass, cleaning: CleaningMode):
   const { client } = pass;
   const { server, claim } = objectsOf(pass);
   if (server === undefined) return { kind: 'unregistered' };
+  // Only a machine that was claimed is cleaned.
+  if (isAdoptionRequested(server)) return claimMachine(pass, server);
   if (claim !== undefined) {
     // Before the release: the cleanup begins with it.
     const policy = policyOf(server, { cleaning, fleetDisks: pass.fleetDisks });
@@ -167,8 +162,19 @@ function policyOf({ metadata, spec }: Server, { cleaning, fleetDisks }: Cleaning
 }
 
 async function restoredPolicy({ client }: NativePass, server: Server): Promise<StepResult> {
-  const patch = formerPolicyOf(server);
-  if (patch !== undefined) await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
+  const { metadata, ...former } = formerPolicyOf(server) ?? { metadata: { annotations: {} } };
+  const adopted = server.metadata.annotations?.[adoptedForHostAnnotation];
+  const annotations = {
+    ...metadata.annotations,
+    ...(adopted === undefined ? {} : { [adoptedForHostAnnotation]: null }),
+  };
+  if (Object.keys(annotations).length === 0) return done;
+  await client.mergePatch(
+    Server,
+    { name: server.metadata.name },
+    { ...former, metadata: { annotations } },
+    guard(server),
+  );
   return done;
 }
 

@@ -15,6 +15,7 @@ import type {
   Started,
 } from '../provisioner/provisioner.ts';
 import { type CleaningMode, done, failed, type StepResult } from '../provisioner/step-result.ts';
+import { adoptHost } from './adoption.ts';
 import { deprovisionHost, provisionHost } from './deployment.ts';
 import { hardwareOfServer } from './hardware-of-server.ts';
 import { explained } from './host-objects.ts';
@@ -61,14 +62,8 @@ export class NativeProvisioner implements Provisioner {
     return powerOf(this.#pass);
   }
 
-  /** A machine whose claim is gone is not written again by itself: what is on it may be in use. */
-  async adopt({ state }: { readonly state: ProvisioningState }): Promise<StepResult> {
-    const { server, claim } = objectsOf(this.#pass);
-    if (server === undefined) return { kind: 'unregistered' };
-    // The deprovisioning releases the claim.
-    return claim === undefined && state !== 'deprovisioning'
-      ? failed('the ServerClaim of the host is gone: remove spec.image to free the host')
-      : done;
+  adopt({ state }: { readonly state: ProvisioningState }): Promise<StepResult> {
+    return adoptHost(this.#pass, state);
   }
 
   async prepare({ raid, firmware }: PreparationData): Promise<Started> {

@@ -1,5 +1,6 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { isAdoptionRequested } from '@metal/api/wire/adoption.ts';
 import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import type { PowerOffData } from '../provisioner/provisioner.ts';
 import { done, type StepResult } from '../provisioner/step-result.ts';
@@ -17,6 +18,8 @@ export async function powerHost(pass: NativePass, wanted: 'On' | 'Off'): Promise
   const { client } = pass;
   const { server, claim } = objectsOf(pass);
   if (server === undefined) return { kind: 'unregistered' };
+  // It was never taken over: it stays as it is.
+  if (claim === undefined && wanted === 'Off' && isAdoptionRequested(server)) return done;
   if (claim === undefined)
     return wanted === 'Off' && server.status?.powerState === 'Off'
       ? done

@@ -1,21 +1,17 @@
 import { isIP } from 'node:net';
+import type { ProvisioningState } from '@metal/api/metal3/bare-metal-host-status.ts';
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import {
   createdForHostAnnotation,
-  detachedServerAnnotation,
   hostOfServerAnnotation,
   hostTaint,
+  movedHostAnnotation,
   provisionerAnnotation,
 } from '@metal/api/metal3/metal3-contract.ts';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
-import {
-  allowInterruptionAnnotation,
-  holdServersAnnotation,
-  operationAnnotation,
-  operations,
-} from '@metal/api/wire/contract.ts';
+import { holdServersAnnotation, operationAnnotation } from '@metal/api/wire/contract.ts';
 import { keyOf } from '@metal/kube/kinds/kind.ts';
 import type { BmcAddress } from '../bmc/parse-bmc-address.ts';
 import type { Registration, RegistrationData } from '../provisioner/provisioner.ts';
@@ -23,6 +19,7 @@ import { done, failed, type StepResult } from '../provisioner/step-result.ts';
 import { explained, hostKeyOf, isOlder, markOf, otherHostsAt } from './host-objects.ts';
 import { bmcNameOf, portOf } from './native-names.ts';
 import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
+import { isAdoptable, isInUse, markOn } from './server-mark.ts';
 
 const useIronic = `use annotation ${provisionerAnnotation}: ironic`;
 
@@ -40,7 +37,7 @@ async function registered(pass: NativePass, data: RegistrationData): Promise<Ste
   return (
     (await ensureSecret(pass, parsed.address)) ??
     (await ensureBmc(pass, parsed.address)) ??
-    (await markServer(pass, parsed.address)) ??
+    (await markServer(pass, parsed.address, data)) ??
     done
   );
 }
@@ -52,26 +49,22 @@ function unsupportedOf({ spec }: BareMetalHost, { driver, host, scheme }: BmcAdd
   if (isIP(host) === 0) return `the native provisioner needs the IP address of the BMC, found the name ${host}`;
   if (spec.bootMode === 'UEFISecureBoot')
     return `the native provisioner does not switch Secure Boot on: use bootMode UEFI, or ${useIronic}`;
-  if (spec.externallyProvisioned === true)
-    return `the native provisioner takes over no running machine (externallyProvisioned): ${useIronic}`;
   return undefined;
 }
 
-/**
- * A Server that does not exist yet would be discovered, which restarts its machine. That is for hosts whose machine nobody uses,
- * and that are to be inspected.
- */
-function stateProblem(pass: NativePass, { state, inspection }: RegistrationData): string | undefined {
+const free: readonly ProvisioningState[] = ['registering', 'inspecting', 'preparing', 'available', 'ready'];
+
+/** A Server that does not exist yet is discovered, which restarts its machine, or its machine is taken over as it is. */
+function stateProblem(pass: NativePass, { state }: RegistrationData): string | undefined {
   const { server } = objectsOf(pass);
   if (server !== undefined) return undefined;
-  const { ID: id = '' } = pass.access.host.status?.provisioning ?? {};
-  // It may be a node of Ironic, which would go on with the same machine.
-  if (id !== '')
+  const { metadata, status } = pass.access.host;
+  const { ID: id = '' } = status?.provisioning ?? {};
+  // It may be a node of Ironic, which would go on with the same machine. That of another cluster is given up there.
+  if (id !== '' && metadata.annotations?.[movedHostAnnotation] === undefined)
     return `the host has the node ${id}, which is no Server: detach it before it gets another provisioner, or a new Server`;
-  if (inspection !== 'agent')
-    return `the native provisioner inspects by a discovery, found inspectionMode ${inspection}: use agent, or ${useIronic}`;
-  const isFree = ['registering', 'inspecting', 'preparing', 'available', 'ready'].includes(state);
-  return isFree ? undefined : `the Server of the host is gone in state ${state}: restore it, or detach the host`;
+  if (free.includes(state) || isInUse(pass.access.host, state)) return undefined;
+  return `the Server of the host is gone in state ${state}: restore it, or detach the host`;
 }
 
 /**
@@ -129,49 +122,27 @@ function newBmc({ metadata, spec }: BareMetalHost, address: BmcAddress) {
 }
 
 /** The Server that the address names, or the only one of the BMC. */
-async function markServer(pass: NativePass, address: BmcAddress): Promise<StepResult | undefined> {
-  const { access, client } = pass;
+async function markServer(
+  pass: NativePass,
+  address: BmcAddress,
+  { state, inspection }: RegistrationData,
+): Promise<StepResult | undefined> {
+  const { client, access } = pass;
+  const { host } = access;
   const { bmc, server: marked } = objectsOf(pass);
   const server = marked ?? serverOf(pass, bmc, address);
   if (typeof server === 'string') return failed(server);
   if (server === undefined) return waiting(`BMC ${bmc?.metadata.name} has no Server yet`);
-  const problem = ownershipProblem(server, access.host);
+  const problem = ownershipProblem(server, host);
   if (problem !== undefined) return failed(problem);
-  const patch = markOn(server, { host: access.host, isMarked: marked !== undefined, isHeld: isOurs(bmc) });
+  const use = isInUse(host, state) ? 'inUse' : inspection === 'disabled' ? 'unknown' : 'free';
+  const patch = markOn(server, { host, use, isMarked: marked !== undefined, isHeld: isOurs(bmc) });
   if (patch === 'ignored') return waiting(`Server ${server.metadata.name} has ${operationAnnotation}=ignore`);
   if (patch === undefined) return undefined;
+  if (marked === undefined && use === 'inUse' && !isAdoptable(server))
+    return waiting(`Server ${server.metadata.name} is in state ${server.status?.state}: it is taken over after that`);
   await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
   return written();
-}
-
-interface Mark {
-  readonly host: BareMetalHost;
-  readonly isMarked: boolean;
-  /** The Server was created for hosts, and is ignored until one of them is registered. */
-  readonly isHeld: boolean;
-}
-
-/** Undefined: it is as it should be. An operation=ignore of a person is respected. */
-export function markOn({ metadata, spec }: Server, { host, isMarked, isHeld }: Mark): object | 'ignored' | undefined {
-  const { annotations = {} } = metadata;
-  const { taints = [] } = spec;
-  const isTainted = taints.some(({ key, effect }) => key === hostTaint && effect !== 'Evict');
-  const isIgnored = annotations[operationAnnotation] === operations.ignore;
-  const isDetached = annotations[detachedServerAnnotation] !== undefined;
-  const endsIgnoring = isIgnored && (isDetached || (isHeld && !isMarked));
-  if (isIgnored && !endsIgnoring) return 'ignored';
-  if (isMarked && isTainted && !isIgnored) return undefined;
-  return {
-    metadata: {
-      annotations: {
-        [hostOfServerAnnotation]: markOf(host),
-        // Registering a host that is not externally provisioned permits its inspection.
-        ...(isMarked ? {} : { [allowInterruptionAnnotation]: 'true' }),
-        ...(endsIgnoring ? { [operationAnnotation]: null, [detachedServerAnnotation]: null } : {}),
-      },
-    },
-    ...(isTainted ? {} : { spec: { taints: [...taints, { key: hostTaint, effect: 'NoBind' }] } }),
-  };
 }
 
 function serverOf({ caches }: NativePass, bmc: BMC | undefined, { path }: BmcAddress): Server | string | undefined {

@@ -1,8 +1,13 @@
-import { detachedServerAnnotation, hostOfServerAnnotation } from '@metal/api/metal3/metal3-contract.ts';
+import {
+  adoptedForHostAnnotation,
+  detachedServerAnnotation,
+  hostOfServerAnnotation,
+} from '@metal/api/metal3/metal3-contract.ts';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { hasNothingToBoot, isAdoptionRequested } from '@metal/api/wire/adoption.ts';
 import { allowInterruptionAnnotation, operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import { done, type StepResult } from '../provisioner/step-result.ts';
 import { formerPolicyOf } from './deployment.ts';
@@ -19,6 +24,8 @@ import { guard, isOurs } from './registration.ts';
 export async function removeHost(pass: NativePass): Promise<StepResult> {
   const { access, client, caches, parsed } = pass;
   const { bmc, server, claim } = objectsOf(pass);
+  const adopted = await removeAdopted(pass);
+  if (adopted !== undefined) return adopted;
   if (claim !== undefined) {
     const patch = { metadata: { annotations: { [hostOfServerAnnotation]: null } } };
     await client.mergePatch(ServerClaim, claim.metadata, patch, guard(claim));
@@ -30,7 +37,14 @@ export async function removeHost(pass: NativePass): Promise<StepResult> {
     return waiting('the BMC is deleted');
   }
   if (server !== undefined) {
-    const annotations = { [hostOfServerAnnotation]: null, [allowInterruptionAnnotation]: null };
+    const annotations = {
+      [hostOfServerAnnotation]: null,
+      [allowInterruptionAnnotation]: null,
+      ...(server.metadata.annotations?.[adoptedForHostAnnotation] === undefined
+        ? {}
+        : { [adoptedForHostAnnotation]: null }),
+      ...(isAdoptionRequested(server) ? { [operationAnnotation]: operations.ignore } : {}),
+    };
     // The deprovisioning may have been given up: the erasure was chosen for this host only.
     const { metadata, ...former } = formerPolicyOf(server) ?? { metadata: { annotations: {} } };
     const patch = { ...former, metadata: { annotations: { ...metadata.annotations, ...annotations } } };
@@ -38,6 +52,35 @@ export async function removeHost(pass: NativePass): Promise<StepResult> {
     return written();
   }
   return removeSecret(pass, others.length);
+}
+
+/**
+ * A machine that was provisioned by somebody else is never cleaned, which the release of its claim would do. So the Server is ignored,
+ * and if it was created for hosts, it is deleted before its claim. One that existed before stays ignored, with its claim.
+ */
+async function removeAdopted(pass: NativePass): Promise<StepResult | undefined> {
+  const { access, client } = pass;
+  const { bmc, server, claim } = objectsOf(pass);
+  if (access.host.spec.externallyProvisioned !== true || claim === undefined || !hasNothingToBoot(claim.spec))
+    return undefined;
+  if (server === undefined) return removeLostClaim(pass, claim);
+  if (server.metadata.annotations?.[operationAnnotation] !== operations.ignore) {
+    const patch = { metadata: { annotations: { [operationAnnotation]: operations.ignore } } };
+    await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
+    return written();
+  }
+  if (!isOurs(bmc)) return undefined;
+  if (server.metadata.deletionTimestamp === undefined) await client.delete(Server, server.metadata, uidOf(server));
+  return waiting('the Server is deleted');
+}
+
+/** The cache may lag: the API server tells whether the claim holds a Server, which its deletion would have cleaned. */
+async function removeLostClaim({ client }: NativePass, claim: ServerClaim): Promise<StepResult> {
+  const { name = '' } = claim.spec.serverRef ?? {};
+  const named = name === '' ? undefined : await client.find(Server, { name });
+  if (named?.spec.serverClaimRef?.uid === claim.metadata.uid) return waiting('the Server is deleted');
+  if (claim.metadata.deletionTimestamp === undefined) await client.delete(ServerClaim, claim.metadata, uidOf(claim));
+  return waiting('the ServerClaim is deleted');
 }
 
 /** That of a BMC that is gone. */

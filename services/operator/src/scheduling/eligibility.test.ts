@@ -170,3 +170,47 @@ for (const [what, server, rules, tolerations, found] of evictions) {
     assert.deepEqual(evictionOf(server, claimWith(tolerations), rules), found);
   });
 }
+
+type Condition = NonNullable<NonNullable<Server['status']>['conditions']>[number];
+const reached: Condition = {
+  type: 'BMCReachable',
+  status: 'True',
+  reason: 'Connected',
+  message: '',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+};
+const toAdopt = (status: Server['status']): Server => ({
+  ...withAnnotations({ [operationAnnotation]: 'adopt' }),
+  status: { conditions: [reached], ...status },
+});
+const unknown = toAdopt({ state: 'Initial', powerState: 'On' });
+const naming = { serverRef: { name: 's' }, image: '' };
+const diskImage = { url: 'http://images.test/os', checksum: 'a', format: 'raw' } as const;
+
+const adoptions: [what: string, server: Server, spec: Partial<ServerClaim['spec']>, rejection?: string][] = [
+  ['a running server to a claim that names it', unknown, naming],
+  ['a server that was never read', toAdopt({ state: 'Initial' }), naming, 'StateInitial'],
+  [
+    'a server whose BMC does not answer',
+    toAdopt({ state: 'Initial', powerState: 'On', conditions: [{ ...reached, status: 'False' }] }),
+    naming,
+    'BMCNotReady',
+  ],
+  ['a server to a claim that names none', unknown, { image: '' }, 'AwaitsAdoption'],
+  ['a server to a claim with an image', unknown, { ...naming, image: 'os' }, 'AdoptionBootsNothing'],
+  ['a server to a claim with a disk image', unknown, { ...naming, diskImage }, 'AdoptionBootsNothing'],
+  ['a server in discovery', toAdopt({ state: 'Discovery', powerState: 'On' }), naming, 'StateDiscovery'],
+  ['an available server', toAdopt({ state: 'Available', powerState: 'Off', conditions: [] }), naming],
+  ['an available server to another claim', toAdopt({ state: 'Available', powerState: 'Off' }), {}, 'AwaitsAdoption'],
+  [
+    'a running server without the operation',
+    { ...serverWith([]), status: { state: 'Initial', powerState: 'On' } },
+    naming,
+    'StateInitial',
+  ],
+];
+for (const [what, server, spec, rejection] of adoptions)
+  test(`adoption of ${what}: ${rejection ?? 'possible'}`, () => {
+    const claim = claimWith();
+    assert.equal(rejectionReason(server, { ...claim, spec: { ...claim.spec, ...spec } }, []), rejection);
+  });

@@ -3,6 +3,7 @@ import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { decommissionOf, isLeavingFleet } from '@metal/api/wire/decommission.ts';
 import { managedInsteadOf } from '@metal/api/wire/duplicate-servers.ts';
+import { hasNothingToBoot, isAdoptionRequested } from '@metal/api/wire/adoption.ts';
 import { matches } from '@metal/api/common/label-selector.ts';
 import { isHeldBack } from '../readiness/readiness.ts';
 import type { RejectionReason } from './rejection-reasons.ts';
@@ -28,6 +29,8 @@ export function rejectionReason(
 function mismatchReason(server: Server, { spec: constraints }: ServerClaim, rules: Rules): RejectionReason | undefined {
   const { metadata, spec } = server;
   if (constraints.serverRef !== undefined && constraints.serverRef.name !== metadata.name) return 'NotTheNamedServer';
+  if (isAdoptionRequested(server) && constraints.serverRef === undefined) return 'AwaitsAdoption';
+  if (isAdoptionRequested(server) && !hasNothingToBoot(constraints)) return 'AdoptionBootsNothing';
   if (constraints.serverSelector !== undefined && !matches(constraints.serverSelector, metadata.labels ?? {}))
     return 'LabelsDoNotMatch';
   const isBlocking = (taint: Taint) => !isTolerated(taint, constraints.tolerations ?? []);
@@ -45,6 +48,19 @@ export function blockingRules(server: Server, rules: Rules): ServerReadinessRule
   return [...rules]
     .filter((rule) => isHeldBack(server, rule))
     .toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en'));
+}
+
+/** Everything about the server itself that may reject a claim. */
+export function schedulingStateOf(server: Server, rules: Rules): string {
+  const { metadata, spec } = server;
+  const blocking = blockingRules(server, rules).map(({ metadata: { name } }) => name);
+  return JSON.stringify([
+    metadata.labels,
+    spec.taints,
+    unavailableReason(server),
+    blocking,
+    isAdoptionRequested(server),
+  ]);
 }
 
 /** Why the server is taken from its claim. */
@@ -84,6 +100,7 @@ export function unavailableReason(server: Server, sameUuid: readonly Server[] = 
   if (managedInsteadOf(server, sameUuid) !== undefined) return 'DuplicateSystemUUID';
   if (spec.unclaimable === true) return 'Cordoned';
   if (spec.serverMaintenanceRef !== undefined) return 'InMaintenance';
+  if (isAdoptionRequested(server) && (status?.state ?? 'Initial') === 'Initial') return unadoptableReason(status);
   if (status?.state !== 'Available') return `State${status?.state ?? 'Initial'}`;
   if (status.powerState !== 'Off') return 'NotYetOff';
   return unreadyReason(status);
@@ -98,6 +115,12 @@ function unreadyReason({ conditions = [] }: NonNullable<Server['status']>): Reje
     condition.type === expected && condition.status !== 'True';
   if (conditions.some(isNot('BMCReachable'))) return 'BMCNotReady';
   return conditions.some(isNot('Ready')) ? 'ServerNotReady' : undefined;
+}
+
+/** A server that was never discovered, of which no more is needed than that its BMC answers and was read. */
+function unadoptableReason({ powerState, conditions = [] }: NonNullable<Server['status']> = {}) {
+  if (conditions.some(({ type, status }) => type === 'BMCReachable' && status !== 'True')) return 'BMCNotReady';
+  return powerState === 'On' || powerState === 'Off' ? undefined : 'StateInitial';
 }
 
 function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {

@@ -1,4 +1,5 @@
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { hasNothingToBoot } from '@metal/api/wire/adoption.ts';
 import { keyOf } from '@metal/kube/kinds/kind.ts';
 import { SortedList } from '@metal/kube/runtime/sorted-list.ts';
 import { byName, SortedNames } from '@metal/kube/runtime/sorted-names.ts';
@@ -192,7 +193,10 @@ const constraintsKeys = new WeakMap<ServerClaim, string>();
 /** Equal for claims with equal constraints. Kept per object: claims in caches are frozen. */
 export function constraintsKey(claim: ServerClaim): string {
   const { serverRef, serverSelector, tolerations } = claim.spec;
-  const key = constraintsKeys.get(claim) ?? JSON.stringify([serverRef?.name, serverSelector, tolerations]);
+  // Of interest only to a server that is to be adopted, which a claim has to name.
+  const bootsNothing = serverRef !== undefined && hasNothingToBoot(claim.spec);
+  const key =
+    constraintsKeys.get(claim) ?? JSON.stringify([serverRef?.name, serverSelector, tolerations, bootsNothing]);
   constraintsKeys.set(claim, key);
   return key;
 }

@@ -2,6 +2,18 @@ import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
 
 /** Why a claim cannot get a server: the reasons that the message of NoServerMatches counts. */
 export const rejectionReasons = {
+  AdoptionBootsNothing: {
+    meaning: 'The machine of the server is to be taken over as it is, and the claim has an image.',
+    remedy: 'Remove image and diskImage from the claim, or operation=adopt from the server.',
+    weight: 'waiting',
+    actor: 'tenant',
+  },
+  AwaitsAdoption: {
+    meaning: 'The server has operation=adopt: only a claim that names it in spec.serverRef gets it.',
+    remedy: 'Name it, in a claim without an image; or remove the operation from the server.',
+    weight: 'waiting',
+    actor: 'person',
+  },
   BMCNotReady: {
     meaning: 'The BMC of the server does not answer, or cannot be used; its machine could not be started.',
     remedy: 'Look at the condition BMCReachable of the server; it can be given as soon as the BMC answers.',

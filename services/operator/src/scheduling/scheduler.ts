@@ -11,7 +11,7 @@ import type { OperatorCaches } from '../caches.ts';
 import { isHeldBack, isSameRule } from '../readiness/readiness.ts';
 import { ClaimExplanations } from './claim-explanations.ts';
 import { claimKeyOf, isInFlight, isPending } from './claim-state.ts';
-import { blockingRules, rejectionReason, unavailableReason } from './eligibility.ts';
+import { rejectionReason, schedulingStateOf } from './eligibility.ts';
 import { PendingClaims } from './pending-claims.ts';
 import { ServerAvailability } from './server-availability.ts';
 import { type UnreadyReason, UnschedulableReasons } from './unschedulable-reasons.ts';
@@ -221,9 +221,7 @@ export class ClaimScheduler {
 
   /** Everything about the server itself that may reject a claim. */
   #schedulingStateOf(server: Server | undefined): string | undefined {
-    if (server === undefined) return undefined;
-    const rules = blockingRules(server, this.#caches.readinessRules.all()).map(({ metadata }) => metadata.name);
-    return JSON.stringify([server.metadata.labels, server.spec.taints, unavailableReason(server), rules]);
+    return server && schedulingStateOf(server, this.#caches.readinessRules.all());
   }
 
   /** One pass handles all changes of one tick of the event loop. */

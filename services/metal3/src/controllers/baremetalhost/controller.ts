@@ -67,7 +67,7 @@ export const hostController = phaseController({
     // Of the native back end.
     'bmcs',
     'bmcsecrets',
-    'patch:servers',
+    'servers',
     'serverclaims',
   ],
 });

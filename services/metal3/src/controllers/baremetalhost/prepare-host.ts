@@ -1,7 +1,12 @@
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import type { BareMetalHostStatus } from '@metal/api/metal3/bare-metal-host-status.ts';
 import type { HardwareDetails } from '@metal/api/metal3/hardware-details.ts';
-import { hardwareDetailsAnnotation, inspectAnnotation, statusAnnotation } from '@metal/api/metal3/metal3-contract.ts';
+import {
+  hardwareDetailsAnnotation,
+  inspectAnnotation,
+  movedHostAnnotation,
+  statusAnnotation,
+} from '@metal/api/metal3/metal3-contract.ts';
 import { fieldManagerOf } from '@metal/kube/client/field-managers.ts';
 import { applyOwned } from '@metal/kube/client/field-ownership.ts';
 import { wait, type Wait } from '@metal/kube/controller/decide.ts';
@@ -48,7 +53,7 @@ async function restoreStatus(
   start: Start,
   hardware: HardwareDetails | undefined,
 ): Promise<{ readonly host: BareMetalHost } | Wait<HostReason>> {
-  const { object: host, now, recordEvent } = start;
+  const { object: host, now, recordEvent, context } = start;
   const text = host.metadata.annotations?.[statusAnnotation];
   if (text === undefined) return { host };
   if (host.status?.lastUpdated !== undefined) return { host: await removeAnnotation(host, start, statusAnnotation) };
@@ -61,7 +66,9 @@ async function restoreStatus(
       : { host };
   }
   const status = hardware === undefined ? saved.value : { ...saved.value, hardware };
-  return { host: await removeAnnotation(await writeStatus(host, start, status), start, statusAnnotation) };
+  const annotations = { [statusAnnotation]: null, [movedHostAnnotation]: 'true' };
+  const written = await writeStatus(host, start, status);
+  return { host: await context.client.mergePatch(BareMetalHost, written.metadata, { metadata: { annotations } }) };
 }
 
 /** Hardware that nobody has to inspect: that of HardwareData, else that of the annotation, which is always removed. */

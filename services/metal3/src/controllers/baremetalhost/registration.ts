@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BareMetalHostStatus } from '@metal/api/metal3/bare-metal-host-status.ts';
+import { movedHostAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import { profileHints } from '../../image/root-device.ts';
 import type { RegistrationData } from '../../provisioner/provisioner.ts';
 import { asFailure } from './deployment-actions.ts';
@@ -28,6 +29,8 @@ export async function register(work: HostWork): Promise<void> {
     .register(registrationData(work, hasNewCredentials))
     .catch((error: unknown) => ({ result: asFailure(error), id: undefined }));
   pass.node = { hasPowerFailure: work.provisioner.hasPowerFailure(), health: work.provisioner.health() };
+  if (id !== undefined && work.host.metadata.annotations?.[movedHostAnnotation] !== undefined)
+    await work.removeAnnotations([movedHostAnnotation]);
   if (id !== undefined && id !== pass.status.provisioning.ID) pass.status = withNode(pass.status, id);
   record(work, 'register', result, 'registration error');
   if (result.kind !== 'done' || !adoptProfile(work)) return;

@@ -24,6 +24,7 @@ import { readUnhealthyParts, recordHealthEvent } from './health/actions.ts';
 import type { ServerReconcile } from './machine.ts';
 import { dropMaintenanceRef, readParts, recordMaintenancePower } from './maintenance/actions.ts';
 import {
+  acceptAdoption,
   consumeOperation,
   deferPark,
   dropDecommissionedOperation,
@@ -31,6 +32,7 @@ import {
   dropParkedOperation,
   dropUnsupportedOperation,
   park,
+  rejectAdoption,
   rejectRediscovery,
   resetMachine,
   unpark,
@@ -99,6 +101,8 @@ export const serverActions: Record<ServerAction, (reconcile: ServerReconcile) =>
   dropUnsupportedOperation,
   dropInterruptedOperation,
   rejectRediscovery,
+  rejectAdoption,
+  acceptAdoption,
   consumeOperation,
   resetMachine,
 

@@ -1,4 +1,6 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
+import { adoptingClaimOf } from '@metal/api/wire/adoption.ts';
+import { adoptedAnnotation } from '@metal/api/wire/contract.ts';
 import type { Reconcile } from '@metal/kube/controller/definition.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
 import type { Bmc } from '@metal/redfish/http/bmc.ts';
@@ -8,7 +10,7 @@ import type { ObservedSystem } from '../../bmc-connections/observed-state.ts';
 import { certificateToRecord, recordCertificate } from '../../bmc-connections/trusted-certificate.ts';
 import { StaleDecision } from '../../errors.ts';
 import type { OperatorContext } from '../context.ts';
-import { uncleanMarkPatch } from './cleanup/unclean-mark.ts';
+import { uncleanMark } from './cleanup/unclean-mark.ts';
 import type { ServerFacts } from './types.ts';
 
 /** Shared by the actions: requests to the BMC, the memory of the machine, and guarded writes. */
@@ -80,10 +82,29 @@ export async function patchGuarded({ object, context }: ServerReconcile, patch: 
   return context.client.mergePatch(Server, { name }, patch, { resourceVersion });
 }
 
-/** Patches the spec, and in the same write the mark that the server needs a cleanup. */
-export async function patchSpec(reconcile: ServerReconcile, spec: Record<string, unknown>): Promise<void> {
+/** Patches the spec, and in the same write the marks that the server needs a cleanup, and that a claim adopted it. */
+export async function patchSpec(
+  reconcile: ServerReconcile,
+  spec: Record<string, unknown>,
+  marks: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
   const { object, facts, context } = reconcile;
-  await patchGuarded(reconcile, { spec, ...uncleanMarkPatch(object, facts.cleanup, context.clock.now()) });
+  const annotations = {
+    ...uncleanMark(object, facts.cleanup, context.clock.now()),
+    ...endedAdoptionMark(object, facts),
+    ...marks,
+  };
+  await patchGuarded(reconcile, {
+    spec,
+    ...(Object.keys(annotations).length === 0 ? {} : { metadata: { annotations } }),
+  });
+}
+
+/** The mark of an adoption stays until the machine was discovered: it tells that this was not done yet. */
+function endedAdoptionMark(server: Server, { inventory }: ServerFacts): Readonly<Record<string, null>> {
+  const uid = adoptingClaimOf(server);
+  if (uid === undefined || inventory === undefined || uid === server.spec.serverClaimRef?.uid) return {};
+  return { [adoptedAnnotation]: null };
 }
 
 /** The machine or its BMC does not support the request: a repetition fails the same way. */

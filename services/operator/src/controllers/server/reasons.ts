@@ -176,7 +176,7 @@ export const serverReasons = {
   RunningServerLeftAlone: {
     meaning: 'The server was found running before its first discovery, and somebody may be using it.',
     remedy:
-      'Power it off, annotate metal.ironcore.dev/allow-interruption=true, or start the operator with --enforce-first-boot.',
+      'Power it off, annotate metal.ironcore.dev/allow-interruption=true, or start the operator with --enforce-first-boot. To have a claim take it over as it is, annotate metal.ironcore.dev/operation=adopt.',
     weight: 'needsPerson',
     actor: 'person',
     command: 'kubectl annotate server {name} metal.ironcore.dev/allow-interruption=true',
@@ -647,6 +647,42 @@ export const serverReasons = {
     weight: 'needsPerson',
     actor: 'person',
     command: 'kubectl annotate server {name} metal.ironcore.dev/operation=rediscover',
+  },
+  WaitingForAdoption: {
+    meaning: 'The next claim takes the machine over as it is, without a discovery; until then nothing is done to it.',
+    remedy: 'Create a ServerClaim without image and diskImage that names the server in spec.serverRef.',
+    weight: 'needsPerson',
+    actor: 'person',
+    command: 'kubectl describe server {name}',
+  },
+  Adopted: {
+    meaning:
+      'A claim took the machine over as it was: nothing was booted, and no probe has reported its hardware. Its power follows the claim.',
+    remedy: 'Nothing; it is discovered after its release.',
+    weight: 'ok',
+    actor: 'operator',
+  },
+  AdoptionBootsNothing: {
+    meaning: 'The machine is to be taken over as it is, and the claim that has the server has an image.',
+    remedy: 'Remove the image from the claim, or the operation from the server; then the image is booted from off.',
+    weight: 'needsPerson',
+    actor: 'tenant',
+    command: 'kubectl annotate server {name} metal.ironcore.dev/operation-',
+  },
+  AdoptionWithdrawn: {
+    meaning: 'The claim that was to adopt the server is gone; the server waits for another one.',
+    ...goesOn,
+  },
+  AdoptedNotDiscovered: {
+    meaning: 'The claim that had adopted the server is gone; the server is discovered before it is Available.',
+    ...goesOn,
+  },
+  AdoptRefused: {
+    meaning: 'An adoption was asked for on a server that is not Initial or Available; the request was dropped.',
+    remedy: 'Claim it when it is Available, or ask then.',
+    weight: 'needsPerson',
+    actor: 'person',
+    command: 'kubectl annotate server {name} metal.ironcore.dev/operation=adopt',
   },
   LocatorLightWanted: { meaning: 'The locator light is switched.', ...goesOn },
   BootOrderWanted: { meaning: 'The boot order is set.', ...goesOn },

@@ -26,6 +26,8 @@ export const boundClaim = {
   bootPolicy: 'networkOnce',
   provisioned: false,
   reprovision: false,
+  hasNothingToBoot: false,
+  adopted: false,
   stopped: false,
   powerRecorded: true,
   uidRecorded: true,
@@ -100,6 +102,7 @@ export const calmServer: ServerFacts = {
   foreignProbeBoot: 'none',
   report: 'absent',
   inventory: undefined,
+  isUndiscovered: false,
   pendingBootUid: undefined,
   bootRenewedMsAgo: undefined,
   cleanup: {

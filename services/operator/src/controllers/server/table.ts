@@ -50,7 +50,7 @@ export const serverTable: PhaseTable<ServerPhase, ServerFacts, ServerAction, Ser
     );
   }),
 
-  Reserved: phase('Reserved', ['Available', 'Cleanup', 'Decommissioning', 'Released', 'Error'], (server) => {
+  Reserved: phase('Reserved', ['Available', 'Cleanup', 'Decommissioning', 'Initial', 'Released', 'Error'], (server) => {
     const { claim } = server;
     if (claim.binding === 'unbound') return makeAvailable(server, go('Available', 'ClaimRefCleared'));
     if (claim.binding === 'notInCache') return verifyMissingClaim(claim.name);
@@ -62,7 +62,7 @@ export const serverTable: PhaseTable<ServerPhase, ServerFacts, ServerAction, Ser
     );
   }),
 
-  Released: phase('Released', ['Available', 'Cleanup', 'Decommissioning', 'Error'], (server) => {
+  Released: phase('Released', ['Available', 'Cleanup', 'Decommissioning', 'Initial', 'Error'], (server) => {
     if (server.claim.binding === 'unbound') return makeAvailable(server, go('Available', 'ReviewDone'));
     return (
       blocker(server) ??
@@ -80,7 +80,7 @@ export const serverTable: PhaseTable<ServerPhase, ServerFacts, ServerAction, Ser
     maintain,
   ),
 
-  Parked: phase('Parked', ['Available', 'Cleanup', 'Decommissioning', 'Reserved', 'Error'], stayParked),
+  Parked: phase('Parked', ['Available', 'Cleanup', 'Decommissioning', 'Initial', 'Reserved', 'Error'], stayParked),
 
   Decommissioning: phase(
     'Decommissioning',

@@ -93,6 +93,8 @@ export type ServerAction =
   | 'dropUnsupportedOperation'
   | 'dropInterruptedOperation'
   | 'rejectRediscovery'
+  | 'rejectAdoption'
+  | 'acceptAdoption'
   | 'consumeOperation'
   | 'resetMachine'
   // settings

@@ -1,7 +1,13 @@
 import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
 
-/** Reasons of a claim with a disk image that is not on the disk of its server. */
+/** Reasons of a claim about the disk of its server: its image is not there, or the server was adopted with what is there. */
 export const claimDeploymentReasons = {
+  Adopted: {
+    meaning: 'The machine was taken over as it was; nothing was booted for the claim.',
+    remedy: 'Nothing. To boot an image, set it and annotate metal.ironcore.dev/operation=reprovision.',
+    weight: 'ok',
+    actor: 'operator',
+  },
   Deploying: {
     meaning: 'The disk image of the claim is being written to the server.',
     remedy: 'Nothing; it goes on by itself.',

@@ -1,6 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { hasNothingToBoot, isAdoptedBy } from '@metal/api/wire/adoption.ts';
 import { bootPolicyAnnotation, operationAnnotation, reprovisionAnnotation } from '@metal/api/wire/contract.ts';
 import { type Decommission, decommissionOf } from '@metal/api/wire/decommission.ts';
 import { isSameJson } from '@metal/kube/controller/status-diff.ts';
@@ -38,9 +39,19 @@ export interface ClaimFacts {
   readonly recorded: boolean;
   /**
    * outdated: image or ignition differ, and no reprovisioning was requested. correctable: they differ, and nothing can have
-   * booted yet. superseded: reprovisioning was requested. unmarked: the boot policy differs from that of the claim.
+   * booted yet. superseded: reprovisioning was requested. unmarked: the boot policy differs from that of the claim. none: the
+   * machine was adopted as it was. unrequested: it was, and the claim got an image since.
    */
-  readonly boot: 'absent' | 'present' | 'foreign' | 'outdated' | 'correctable' | 'superseded' | 'unmarked';
+  readonly boot:
+    | 'absent'
+    | 'present'
+    | 'foreign'
+    | 'outdated'
+    | 'correctable'
+    | 'superseded'
+    | 'unmarked'
+    | 'none'
+    | 'unrequested';
   readonly operation: 'none' | 'retry' | 'reprovision';
   /** The bound server is to leave the fleet. */
   readonly decommission: Decommission | undefined;
@@ -124,7 +135,7 @@ function bootStateOf(
 ): ClaimFacts['boot'] {
   const { metadata, spec } = claim;
   const boot = bootConfigurations.get({ namespace: metadata.namespace, name: metadata.name });
-  if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return 'absent';
+  if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return withoutBoot(claim, server);
   if (!boot.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)) return 'foreign';
   const requested = metadata.annotations?.[reprovisionAnnotation];
   // Only a later request counts: a mark that was removed or restored by hand must not boot a machine again.
@@ -134,6 +145,13 @@ function bootStateOf(
     return 'unmarked';
   if (isCurrent(boot, spec)) return 'present';
   return server !== undefined && isUnstarted(claim, server, boot) ? 'correctable' : 'outdated';
+}
+
+/** On a machine that was adopted as it was, an image is booted only on request. */
+function withoutBoot({ metadata, spec }: ServerClaim, server: Server | undefined): 'absent' | 'none' | 'unrequested' {
+  const isRequested = metadata.annotations?.[reprovisionAnnotation] !== undefined;
+  if (server === undefined || isRequested || !isAdoptedBy(server, { metadata })) return 'absent';
+  return hasNothingToBoot(spec) ? 'none' : 'unrequested';
 }
 
 function isCurrent({ spec }: ServerBootConfiguration, desired: ServerClaim['spec']): boolean {

@@ -58,9 +58,11 @@ function servingConditions(
   ];
 }
 
+const isPending = (boot: ClaimFacts['boot']): boolean => boot === 'outdated' || boot === 'unrequested';
+
 /** The machine keeps running what it booted; a changed image is pending until reprovisioning is requested. */
 function imageCondition(claim: ServerClaim, { boot }: ClaimFacts): ReportedCondition[] {
-  return problemCondition(claim, 'ImageCurrent', boot === 'outdated' ? changePending : undefined, {
+  return problemCondition(claim, 'ImageCurrent', isPending(boot) ? changePending : undefined, {
     reason: 'AsAsked',
     message: 'the machine boots what the claim asks for',
   });

@@ -2,6 +2,7 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { isAdoptedBy } from '@metal/api/wire/adoption.ts';
 import { bootOverdue } from '@metal/api/wire/contract.ts';
 import { isPrepared } from '@metal/api/wire/prepared-boot.ts';
 import { conditionsOf } from '../ready-condition.ts';
@@ -43,11 +44,27 @@ export interface ServingInput {
 
 /** Each message has one cause, in words for a tenant who can read nothing but the claim. */
 export function servingOf(input: ServingInput): Serving {
+  const { claim, server, boot, bmc } = input;
+  if (boot === undefined && isAdoptedBy(server, claim)) {
+    const serverBlocker = serverBlockerOf(server, bmc);
+    return {
+      prepared: adopted,
+      booted: adopted,
+      serverBlocker,
+      blocker: serverBlocker ?? powerBlockerOf(claim, server),
+    };
+  }
   const prepared = preparedOf(input.boot);
   const booted = bootedOf(input);
   const serverBlocker = serverBlockerOf(input.server, input.bmc);
   return { prepared, booted, serverBlocker, blocker: blockerOf(input, { prepared, booted, serverBlocker }) };
 }
+
+const adopted: Finding = {
+  status: 'Unknown',
+  reason: 'Adopted',
+  message: 'the machine was taken over as it was; nothing was booted for this claim',
+};
 
 /** The reason and its message are those of the condition Deployed of the boot configuration. */
 function failedDeployment(boot: ServerBootConfiguration | undefined): Blocker | undefined {

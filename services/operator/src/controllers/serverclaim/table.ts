@@ -101,7 +101,8 @@ function keepBoot(claim: ClaimFacts, server: string): Step | undefined {
   return undefined;
 }
 
-const ownsBoot = ({ boot }: ClaimFacts): boolean => boot !== 'absent' && boot !== 'foreign';
+const withoutOwnBoot: readonly ClaimFacts['boot'][] = ['absent', 'foreign', 'none', 'unrequested'];
+const ownsBoot = ({ boot }: ClaimFacts): boolean => !withoutOwnBoot.includes(boot);
 
 /** The claim stays until its server is released, so that a new claim of the same name cannot take over the machine. */
 export function decideDeletion(claim: ClaimFacts): Decision<ClaimPhase, ClaimAction, ClaimReason> {

@@ -2,6 +2,8 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
+import { adoptingClaimOf } from '@metal/api/wire/adoption.ts';
+import { adoptedAnnotation } from '@metal/api/wire/contract.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import { undefinedIfAbsent } from '@metal/kube/errors.ts';
 import type { ObjectRef } from '@metal/kube/kinds/kind.ts';
@@ -26,7 +28,12 @@ export async function adoptRestoredClaim(reconcile: ServerReconcile): Promise<vo
     throw new StaleDecision(
       `claim ${reconcile.facts.claim.binding === 'unbound' ? '' : reconcile.facts.claim.name} names another server`,
     );
-  await patchSpec(reconcile, { serverClaimRef: { ...ref, uid: claim.metadata.uid } });
+  const isAdopted = ref.uid !== undefined && adoptingClaimOf(reconcile.object) === ref.uid;
+  await patchSpec(
+    reconcile,
+    { serverClaimRef: { ...ref, uid: claim.metadata.uid } },
+    isAdopted ? { [adoptedAnnotation]: claim.metadata.uid } : {},
+  );
 }
 
 /** The cache may lag: before a machine is taken from a claim, the claim is read from the API server. */

@@ -1,6 +1,7 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { hasNothingToBoot, isAdoptedBy } from '@metal/api/wire/adoption.ts';
 import { reprovisionAnnotation } from '@metal/api/wire/contract.ts';
 import { isReprovisionPending } from '@metal/api/wire/reprovision.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
@@ -29,6 +30,10 @@ export interface BoundClaim {
   readonly boot: BootFacts | undefined;
   /** This boot configuration has booted once; from now on the boot policy decides. */
   readonly provisioned: boolean;
+  /** The claim has neither an image nor a disk image. */
+  readonly hasNothingToBoot: boolean;
+  /** The machine was taken over as it was, and nothing was booted for the claim since. */
+  readonly adopted: boolean;
   /** The claim requests its image again, and the machine has not been powered off for that yet. */
   readonly reprovision: boolean;
   /** Boot policy safeStop: the machine lost power and stays off until a person acts. */
@@ -137,6 +142,7 @@ function boundClaimFacts(
     wantsPower,
     bootPolicy,
     boot: bootFacts,
+    hasNothingToBoot: hasNothingToBoot(claim.spec),
     ...record,
     stopped: wantsPower === 'On' && isStopped(server, claim, bootPolicy, memory, record.provisioned, now),
     powerRecorded: server.spec.power === wantsPower,
@@ -156,8 +162,10 @@ export const reprovisionStarts = (
 /** A boot configuration that was deleted and created again is no request to reprovision: its machine runs on. */
 function provisioningRecord(server: Server, { metadata }: ServerClaim, boot: BootFacts | undefined) {
   const reprovision = isReprovisionPending(server, boot?.request);
-  const hasBooted = server.status?.provisionedClaimUID === metadata.uid || (boot?.bootSeen ?? false);
-  return { provisioned: !reprovision && hasBooted, reprovision };
+  // A boot configuration of an adopted machine exists only for a request to boot an image.
+  const adopted = boot === undefined && isAdoptedBy(server, { metadata });
+  const hasBooted = adopted || server.status?.provisionedClaimUID === metadata.uid || (boot?.bootSeen ?? false);
+  return { provisioned: !reprovision && hasBooted, reprovision, adopted };
 }
 
 /**

@@ -7,6 +7,18 @@ import type { EvictionFacts } from './eviction-facts.ts';
 import type { BoundClaim } from './facts.ts';
 
 const served: BoundClaim = { ...boundClaim, provisioned: true };
+const adopted: BoundClaim = {
+  ...boundClaim,
+  hasNothingToBoot: true,
+  adopted: true,
+  provisioned: true,
+  boot: undefined,
+};
+const cleanupOf = (disks: 'None' | 'Metadata', facts: Partial<ServerFacts['cleanup']>): ServerFacts['cleanup'] => ({
+  ...calmServer.cleanup,
+  policy: { disks, bios: disks === 'None' ? 'Reset' : 'None', bootOrder: 'None' },
+  ...facts,
+});
 const evicting = (dueInMs: number): EvictionFacts => ({
   cause: 'taint broken-fan is not tolerated',
   since: '2026-01-01T00:00:00Z',
@@ -76,6 +88,55 @@ const lines: Line[] = [
     'Reserved',
     { claim: { ...boundClaim, reprovision: true, boot: { ...readyBoot, state: 'Pending' } }, power: 'On' },
     'wait WaitingForBootConfiguration',
+  ],
+
+  [
+    'an adopted machine that is on stays on, without a boot configuration',
+    'Reserved',
+    { claim: adopted, power: 'On' },
+    'wait ClaimServed',
+  ],
+  [
+    'an adopted machine that is off is started from its disk if its claim asks for that',
+    'Reserved',
+    { claim: adopted },
+    'act diskBoot',
+  ],
+  [
+    'an adopted machine is shut down if its claim asks for that',
+    'Reserved',
+    { claim: { ...adopted, wantsPower: 'Off' }, power: 'On' },
+    'act powerOff',
+  ],
+  [
+    'the boot of a discovery that was under way is withdrawn',
+    'Reserved',
+    { claim: adopted, power: 'On', bootReferenced: true },
+    'act clearBoot',
+  ],
+  [
+    'a released server that was adopted is discovered if nothing is to be cleaned',
+    'Reserved',
+    { isUndiscovered: true },
+    'go Initial',
+  ],
+  [
+    'a released server that was adopted is cleaned',
+    'Reserved',
+    { isUndiscovered: true, cleanup: cleanupOf('Metadata', { needed: true, disksKnown: false }) },
+    'go Cleanup',
+  ],
+  [
+    'its disks are not known, so it is discovered first',
+    'Cleanup',
+    { isUndiscovered: true, cleanup: cleanupOf('Metadata', { needed: true, disksKnown: false }) },
+    'go Initial',
+  ],
+  [
+    'a policy without disks needs no discovery, but the server is discovered before it is Available',
+    'Cleanup',
+    { isUndiscovered: true, cleanup: cleanupOf('None', { needed: true, disksKnown: false, clearance: 'Cleaned' }) },
+    'go Initial',
   ],
 
   [

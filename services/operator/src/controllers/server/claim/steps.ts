@@ -1,7 +1,7 @@
 import { act, go, wait } from '@metal/kube/controller/decide.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import { blocker, pollOrWait } from '../bmc/steps.ts';
-import { confirmOff, whileOff } from '../boot/steps.ts';
+import { confirmOff, leavesBoot, whileOff } from '../boot/steps.ts';
 import type { DeploymentFacts } from '../deployment/facts.ts';
 import { deploy } from '../deployment/steps.ts';
 import { ensurePower } from '../power/steps.ts';
@@ -21,12 +21,29 @@ export const verifyMissingClaim = (name: string): Step =>
 export function serveClaim(server: ServerFacts, claim: BoundClaim): Step<'Error'> {
   if (!claim.uidRecorded) return act('recordClaim', 'ClaimRecognised', claim.name);
   if (server.eviction !== undefined && server.eviction.dueInMs <= 0) return evict(server, server.eviction);
+  if (claim.adopted) return serveAdopted(server, claim);
   if (claim.boot === undefined)
     return wait(resyncMs, 'WaitingForBootConfiguration', `claim ${claim.name} has no boot configuration yet`);
   if (server.deployment !== undefined && !claim.provisioned) return serveFromDisk(server, claim, server.deployment);
   if (!claim.boot.referenced) return adoptBoot(server, claim);
   const renewed = renewBoot(server, claim);
   if (renewed !== undefined) return renewed;
+  if (claim.provisioned || claim.wantsPower === 'Off') return followPower(server, claim);
+  if (claim.boot.state === 'Error') return wait(resyncMs, 'BootConfigurationFailed', claim.boot.explanation);
+  if (claim.boot.state === 'Pending')
+    return wait(resyncMs, 'WaitingForBootConfiguration', `the image of claim ${claim.name}: ${claim.boot.explanation}`);
+  return (
+    (claim.reprovision ? reprovisionFromOff(server) : undefined) ?? bootFirst(server, claim, claim.boot.explanation)
+  );
+}
+
+/** Only the power follows the claim. The boot of a discovery that was under way is withdrawn. */
+function serveAdopted(server: ServerFacts, claim: BoundClaim): Step<'Error'> {
+  if (leavesBoot(server)) return act('clearBoot', 'Adopted', 'no boot is prepared for an adopted machine');
+  return followPower(server, claim);
+}
+
+function followPower(server: ServerFacts, claim: BoundClaim): Step<'Error'> {
   if (claim.wantsPower === 'Off') return keepOff(server, claim);
   if (claim.stopped)
     return pollOrWait(
@@ -34,13 +51,7 @@ export function serveClaim(server: ServerFacts, claim: BoundClaim): Step<'Error'
       'SafeStop',
       `it lost power, and boot policy safeStop keeps it off; set spec.power of claim ${claim.name} to Off and On again`,
     );
-  if (claim.provisioned) return keepOn(server, claim);
-  if (claim.boot.state === 'Error') return wait(resyncMs, 'BootConfigurationFailed', claim.boot.explanation);
-  if (claim.boot.state === 'Pending')
-    return wait(resyncMs, 'WaitingForBootConfiguration', `the image of claim ${claim.name}: ${claim.boot.explanation}`);
-  return (
-    (claim.reprovision ? reprovisionFromOff(server) : undefined) ?? bootFirst(server, claim, claim.boot.explanation)
-  );
+  return keepOn(server, claim);
 }
 
 /** The image is not on the disk yet. A machine that runs an earlier image runs on until the new one is prepared. */

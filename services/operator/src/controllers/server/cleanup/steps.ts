@@ -13,8 +13,8 @@ import { needsBoot, policyText, requestsNothing } from './policy.ts';
 import { erasedSoFar } from './progress.ts';
 
 type ToAvailable = Go<'Available', ServerReason>;
-/** A clean server becomes Available, or leaves the fleet. */
-type Onward = Go<'Available' | 'Decommissioning', ServerReason>;
+/** A clean server becomes Available, or leaves the fleet. One that was adopted without a discovery is discovered first. */
+type Onward = Go<'Available' | 'Decommissioning' | 'Initial', ServerReason>;
 type Otherwise<Phase extends ServerPhase> = Decision<Phase, ServerAction, ServerReason>;
 
 /**
@@ -37,8 +37,9 @@ export function makeAvailable<Phase extends ServerPhase>(
   otherwise?: (server: ServerFacts) => Otherwise<Phase>,
 ): Onward | Otherwise<Phase> | Go<'Cleanup', ServerReason> {
   const { request } = server.decommission;
-  if (isClean(server))
-    return request === undefined ? toAvailable : go('Decommissioning', 'DecommissionRequested', request.operation);
+  if (isClean(server) && request !== undefined)
+    return go('Decommissioning', 'DecommissionRequested', request.operation);
+  if (isClean(server)) return server.isUndiscovered ? go('Initial', 'AdoptedNotDiscovered') : toAvailable;
   return (
     otherwise?.(server) ??
     go('Cleanup', 'CleanupNeeded', `a claim has had it; policy: ${policyText(server.cleanup.policy)}`)
@@ -176,7 +177,9 @@ function finishSettings(server: ServerFacts): Step | undefined {
 }
 
 /** Phase Error after a failed cleanup: powers off and clears the boot. Only a waiver or a retry leads further. */
-export function endFailedCleanup(server: ServerFacts): Step<'Available' | 'Decommissioning' | 'Cleanup'> | undefined {
+export function endFailedCleanup(
+  server: ServerFacts,
+): Step<'Available' | 'Decommissioning' | 'Cleanup' | 'Initial'> | undefined {
   const { claim, cleanup } = server;
   const off = ensureFailedOff(server);
   if (off !== undefined) return off;

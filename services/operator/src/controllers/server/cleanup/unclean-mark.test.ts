@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { uncleanServerAnnotation } from '@metal/api/wire/contract.ts';
-import { uncleanMarkPatch } from './unclean-mark.ts';
+import { uncleanMark } from './unclean-mark.ts';
 
 const since = '2026-01-01T00:00:00.000Z';
 const later = '2026-01-02T00:00:00.000Z';
@@ -25,8 +25,7 @@ function written({ marked = false, spec, status, needed = false, clearance }: Sc
     spec: { systemUUID: 'a', ...spec },
     ...(status === undefined ? {} : { status }),
   };
-  const patch = uncleanMarkPatch(server, { needed, clearance }, Date.parse(later));
-  return patch.metadata?.annotations[uncleanServerAnnotation];
+  return uncleanMark(server, { needed, clearance }, Date.parse(later))[uncleanServerAnnotation];
 }
 
 const lines: [title: string, scene: Scene, value: string | null | undefined][] = [

@@ -7,9 +7,7 @@ interface Need {
   readonly clearance: 'Cleaned' | 'Waived' | undefined;
 }
 
-interface MarkPatch {
-  readonly metadata?: { readonly annotations: Readonly<Record<string, string | null>> };
-}
+type Annotations = Readonly<Record<string, string | null>>;
 
 /**
  * `status.cleanup.neededSince` is lost with the status, for example in a restore from a backup. The annotation outlives it. It is
@@ -19,11 +17,7 @@ interface MarkPatch {
  *
  * It may stay longer than the need, for example where the policy requests nothing. Then a restore causes one cleanup too many.
  */
-export function uncleanMarkPatch(
-  { metadata, spec, status }: Server,
-  { needed, clearance }: Need,
-  now: number,
-): MarkPatch {
+export function uncleanMark({ metadata, spec, status }: Server, { needed, clearance }: Need, now: number): Annotations {
   const isMarked = metadata.annotations?.[uncleanServerAnnotation] !== undefined;
   const isUsed = spec.serverClaimRef !== undefined;
   if (!isMarked && (isUsed || needed)) return annotate(status?.cleanup?.neededSince ?? new Date(now).toISOString());
@@ -32,9 +26,7 @@ export function uncleanMarkPatch(
   return isMarked && !isUsed && isOver ? annotate(null) : {};
 }
 
-const annotate = (value: string | null): MarkPatch => ({
-  metadata: { annotations: { [uncleanServerAnnotation]: value } },
-});
+const annotate = (value: string | null): Annotations => ({ [uncleanServerAnnotation]: value });
 
 /** The status was lost after a claim had used the server. */
 export const lostStatusUnclean = ({ metadata, status }: Server): boolean =>

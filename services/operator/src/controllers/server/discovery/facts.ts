@@ -1,6 +1,7 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { adoptingClaimOf } from '@metal/api/wire/adoption.ts';
 import { allowInterruptionAnnotation } from '@metal/api/wire/contract.ts';
 import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
 import type { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
@@ -25,6 +26,8 @@ export interface DiscoveryFacts {
   readonly report: 'absent' | 'early' | 'fresh';
   /** The last report of the probe; an early one does not count. */
   readonly inventory: ServerInventory | undefined;
+  /** A claim took the machine over as it was: no probe has reported its hardware yet. */
+  readonly isUndiscovered: boolean;
 }
 
 type Context = Pick<OperatorContext, 'caches' | 'config'>;
@@ -54,6 +57,7 @@ export function discoveryFacts(
       named === undefined || probeBoot !== undefined ? 'none' : isInternalBoot(named) ? 'stale' : 'taken',
     report,
     inventory,
+    isUndiscovered: inventory === undefined && adoptingClaimOf(server) !== undefined,
   };
 }
 

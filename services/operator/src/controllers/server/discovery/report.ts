@@ -45,7 +45,16 @@ export function attemptsAfter({ status }: Server, { discoveryAttempts }: ServerF
   return discoveredPhases.includes(phase) ? 0 : discoveryAttempts;
 }
 
-export function discoveredCondition(server: Server, { inventory }: ServerFacts, phase: ServerPhase): ReportedCondition {
+export function discoveredCondition(
+  server: Server,
+  { inventory, isUndiscovered }: ServerFacts,
+  phase: ServerPhase,
+): ReportedCondition {
+  if (isUndiscovered)
+    return condition(server, 'Discovered', 'False', {
+      reason: 'Adopted',
+      message: 'a claim adopted the machine as it was, without a discovery; it is discovered after its release',
+    });
   if (discoveredPhases.includes(phase) || inventory !== undefined)
     return condition(server, 'Discovered', 'True', {
       reason: 'InventoryReported',

@@ -22,7 +22,7 @@ export function startDiscovery(server: ServerFacts): Step<'Discovery' | 'Error'>
 }
 
 /** This observes the machine, too: the system, with its power state, is read before its parts. */
-function readHardware({ bmc, inventoryRead }: ServerFacts): Step | undefined {
+export function readHardware({ bmc, inventoryRead }: ServerFacts): Step | undefined {
   return bmc.isReachable && !inventoryRead ? act('readInventory', 'HardwareNotYetRead') : undefined;
 }
 
@@ -77,7 +77,7 @@ export function discover(server: ServerFacts): Step<'Available' | 'Decommissioni
 }
 
 /** The machine is powered off, and its boot configuration is deleted, before the server becomes Available. */
-function endDiscovery(server: ServerFacts): Step<'Available' | 'Decommissioning' | 'Cleanup' | 'Error'> {
+function endDiscovery(server: ServerFacts): Step<'Available' | 'Decommissioning' | 'Cleanup' | 'Initial' | 'Error'> {
   const available = go('Available', 'InventoryReported', undefined, 'none');
   if (!isClean(server)) return makeAvailable(server, available);
   return (

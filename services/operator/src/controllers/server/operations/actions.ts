@@ -1,5 +1,10 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
-import { operationAnnotation, operationUnderWayAnnotation, parkedAnnotation } from '@metal/api/wire/contract.ts';
+import {
+  adoptedAnnotation,
+  operationAnnotation,
+  operationUnderWayAnnotation,
+  parkedAnnotation,
+} from '@metal/api/wire/contract.ts';
 import { RedfishError, wasNotApplied } from '@metal/redfish/errors.ts';
 import { type ResetType, resetSystem } from '@metal/redfish/resources/power.ts';
 import { observe } from '../bmc/actions.ts';
@@ -41,6 +46,24 @@ export async function rejectRediscovery(reconcile: ServerReconcile): Promise<voi
   const state = reconcile.object.status?.state ?? 'Initial';
   const note = `Discovery anew refused because server is in state "${state}"; ask again when it is Available`;
   reconcile.recordEvent({ type: 'Warning', reason: 'RediscoverRefused', action: clearing, note });
+}
+
+export async function rejectAdoption(reconcile: ServerReconcile): Promise<void> {
+  await patchGuarded(reconcile, consumed);
+  const state = reconcile.object.status?.state ?? 'Initial';
+  const note = `Adoption refused because server is in state "${state}"; ask when it is Initial or Available`;
+  reconcile.recordEvent({ type: 'Warning', reason: 'AdoptRefused', action: clearing, note });
+}
+
+/** The request becomes the mark of its claim. Only then the server is Reserved. */
+export async function acceptAdoption(reconcile: ServerReconcile): Promise<void> {
+  const { claim } = reconcile.facts;
+  if (claim.binding !== 'bound') return;
+  await patchGuarded(reconcile, {
+    metadata: { annotations: { [operationAnnotation]: null, [adoptedAnnotation]: claim.uid } },
+  });
+  const note = `Adopted as it is by claim ${claim.name}`;
+  reconcile.recordEvent({ type: 'Normal', reason: 'Adopted', action: 'Adopt', note });
 }
 
 /** One event per state. The annotation stays, and the server is parked later. */

@@ -24,6 +24,7 @@ export type OperationFacts =
   | { readonly kind: 'unpark'; readonly value: string }
   | { readonly kind: 'retry'; readonly value: string }
   | { readonly kind: 'rediscover'; readonly value: string }
+  | { readonly kind: 'adopt'; readonly value: string }
   | { readonly kind: 'decommission'; readonly value: DecommissionOperation }
   | { readonly kind: 'recommission'; readonly value: string }
   | { readonly kind: 'unsupported'; readonly value: string }
@@ -46,7 +47,7 @@ const resetTypes: ReadonlyMap<string, ResetType> = new Map([
   [operations.forceOnServer, 'ForceOn'],
 ]);
 
-const requests = ['park', 'unpark', 'retry', 'rediscover'] as const;
+const requests = ['park', 'unpark', 'retry', 'rediscover', 'adopt'] as const;
 const isRequest = (value: string): value is (typeof requests)[number] => requests.some((known) => known === value);
 
 /** What a Server does on request. */

@@ -6,12 +6,15 @@ import { boundClaim, calmServer, decide, poweringOff, readyBoot } from '../table
 import type { ServerFacts, ServerPhase } from '../types.ts';
 import type { OperationFacts } from './facts.ts';
 
-const requested = (kind: 'park' | 'unpark' | 'retry' | 'rediscover' | 'unsupported'): Partial<ServerFacts> => ({
-  operation: { kind, value: kind },
+const requested = (
+  kind: 'park' | 'unpark' | 'retry' | 'rediscover' | 'adopt' | 'unsupported',
+): Partial<ServerFacts> => ({
+  operation: { kind, value: 'requested' },
 });
 const reset: OperationFacts = { kind: 'reset', value: 'power-cycle-server', type: 'PowerCycle' };
 const interrupted: OperationFacts = { kind: 'interrupted', value: 'power-cycle-server' };
 const served: BoundClaim = { ...boundClaim, provisioned: true };
+const adopting: BoundClaim = { ...boundClaim, hasNothingToBoot: true, boot: undefined };
 const unreachable = { isReachable: false, exists: true, reason: 'BMCNotReady', message: 'away' } as const;
 const pendingSetting = { desired: 'Lit', isDone: false, rejection: undefined };
 
@@ -110,6 +113,61 @@ const lines: Line[] = [
     'act rejectRediscovery',
   ],
   ['operation rediscover starts another discovery of a failed server', 'Error', requested('rediscover'), 'go Initial'],
+  [
+    'a running server that is to be adopted waits for its claim, and is not powered off',
+    'Initial',
+    { ...requested('adopt'), power: 'On', mayInterrupt: true },
+    'wait WaitingForAdoption',
+  ],
+  [
+    'the hardware of a server that is to be adopted is read',
+    'Initial',
+    { ...requested('adopt'), power: 'On', inventoryRead: false },
+    'act readInventory',
+  ],
+  [
+    'no discovery of a server that is to be adopted is prepared',
+    'Initial',
+    requested('adopt'),
+    'wait WaitingForAdoption',
+  ],
+  [
+    'the claim that adopts a server is marked before the server is Reserved',
+    'Initial',
+    { ...requested('adopt'), power: 'On', claim: adopting },
+    'act acceptAdoption',
+  ],
+  [
+    'an available server is adopted in the same way',
+    'Available',
+    { ...requested('adopt'), claim: adopting },
+    'act acceptAdoption',
+  ],
+  [
+    'a claim that got an image meanwhile adopts nothing',
+    'Initial',
+    { ...requested('adopt'), power: 'On', claim: boundClaim },
+    'wait AdoptionBootsNothing',
+  ],
+  [
+    'a claim that is not seen yet is awaited before the adoption',
+    'Initial',
+    { ...requested('adopt'), power: 'On', claim: { ...adopting, binding: 'notInCache', restored: false } },
+    'act verifyClaim',
+  ],
+  [
+    'a claim that is deleted before the adoption leaves the machine as it is',
+    'Initial',
+    { ...requested('adopt'), power: 'On', claim: { ...adopting, binding: 'deleting' } },
+    'act dropClaimRef',
+  ],
+  [
+    'operation adopt is rejected for a reserved server',
+    'Reserved',
+    { ...requested('adopt'), power: 'On', claim: served },
+    'act rejectAdoption',
+  ],
+  ['operation adopt is rejected during a discovery', 'Discovery', requested('adopt'), 'act rejectAdoption'],
   ['operation rediscover is consumed in Initial', 'Initial', requested('rediscover'), 'act consumeOperation'],
 ];
 

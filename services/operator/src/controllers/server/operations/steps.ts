@@ -3,6 +3,7 @@ import { blocker, pollOrWait } from '../bmc/steps.ts';
 import { isClean, makeAvailable } from '../cleanup/steps.ts';
 import { readHardwareAgain } from '../discovery/steps.ts';
 import { ensurePower } from '../power/steps.ts';
+import { adopt } from './adoption.ts';
 import type { GlobalPhase, ServerFacts, ServerPhase, Step } from '../types.ts';
 
 /** The operation annotation, and what interrupted or parked operations left. */
@@ -30,6 +31,8 @@ export function operationStep(name: ServerPhase, server: ServerFacts): Step<Glob
       return name === 'Error' ? undefined : act('consumeOperation', 'RetryRequested');
     case 'rediscover':
       return rediscover(name);
+    case 'adopt':
+      return adopt(name, server);
     case 'decommission':
       return act('acceptDecommission', 'DecommissionRequested', operation.value);
     case 'recommission':
@@ -75,13 +78,15 @@ function rediscover(name: ServerPhase): Step | undefined {
 }
 
 /** Phase Parked. */
-export function stayParked(server: ServerFacts): Step<'Available' | 'Decommissioning' | 'Cleanup' | 'Reserved'> {
+export function stayParked(
+  server: ServerFacts,
+): Step<'Available' | 'Decommissioning' | 'Cleanup' | 'Initial' | 'Reserved'> {
   if (server.parked)
     return pollOrWait(server, 'Parked', 'parked; annotate metal.ironcore.dev/operation=unpark to give it back');
   return blocker(server) ?? readHardwareAgain(server) ?? resume(server);
 }
 
-function resume(server: ServerFacts): Step<'Available' | 'Decommissioning' | 'Cleanup' | 'Reserved'> {
+function resume(server: ServerFacts): Step<'Available' | 'Decommissioning' | 'Cleanup' | 'Initial' | 'Reserved'> {
   const to = <const Next extends 'Available' | 'Reserved'>(next: Next) =>
     go(next, 'Resumed', undefined, { action: 'Resume', note: `Resumed Server from Parked state to ${next}` });
   return server.claim.binding === 'unbound' ? makeAvailable(server, to('Available')) : to('Reserved');

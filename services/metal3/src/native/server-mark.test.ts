@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  adoptedForHostAnnotation as adopted,
   detachedServerAnnotation as detached,
   hostOfServerAnnotation as hostOf,
   hostTaint,
@@ -9,7 +10,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { allowInterruptionAnnotation as allowed, operationAnnotation as operation } from '@metal/api/wire/contract.ts';
 import { hostIn } from '../controllers/baremetalhost/example-host.ts';
 import { markOf } from './host-objects.ts';
-import { markOn } from './registration.ts';
+import { markOn } from './server-mark.ts';
 
 const host = hostIn('registering');
 const own = { [hostOf]: markOf(host) };
@@ -22,7 +23,9 @@ const server = (annotations: Record<string, string>, taints: Server['spec']['tai
   metadata: { name: 's', annotations },
   spec: { systemUUID: 'u', reclaimPolicy: 'Recycle', unclaimable: false, taints },
 });
-const mark = (found: Server, { isMarked = true, isHeld = false } = {}) => markOn(found, { host, isMarked, isHeld });
+type Mark = Partial<Parameters<typeof markOn>[1]>;
+const mark = (found: Server, { isMarked = true, isHeld = false, use = 'free' }: Mark = {}) =>
+  markOn(found, { host, isMarked, isHeld, use });
 const first = { [hostOf]: markOf(host), [allowed]: 'true' };
 const ended = { [operation]: null, [detached]: null };
 
@@ -50,4 +53,23 @@ test('operation=ignore ends only with a detachment', () => {
 test('a marked Server is written again only if its taint is gone', () => {
   assert.equal(mark(server(own)), undefined);
   assert.deepEqual(mark(server(own, [])), { metadata: { annotations: own }, spec: { taints: [taint] } });
+});
+
+test('the machine of a host in use is to be adopted, and nobody permits to interrupt it', () => {
+  const requested = { [hostOf]: markOf(host), [operation]: 'adopt', [adopted]: 'true', [allowed]: null };
+  assert.deepEqual(mark(server({}), { isMarked: false, use: 'inUse' }), { metadata: { annotations: requested } });
+  assert.deepEqual(mark(server(ignore), { isMarked: false, isHeld: true, use: 'inUse' }), {
+    metadata: { annotations: { ...requested, [detached]: null } },
+  });
+  assert.equal(mark(server(ignore), { isMarked: false, use: 'inUse' }), 'ignored', 'a person ignores it');
+});
+
+test('an adoption that a detachment interrupted goes on afterwards', () => {
+  const interrupted = { ...own, ...ignore, [detached]: 'true', [adopted]: 'true' };
+  const resumed = { metadata: { annotations: { ...own, ...ended, [operation]: 'adopt' } } };
+  assert.deepEqual(mark(server(interrupted)), resumed);
+});
+
+test('a host without inspection does not permit to interrupt its machine', () => {
+  assert.deepEqual(mark(server({}), { isMarked: false, use: 'unknown' }), { metadata: { annotations: own } });
 });
