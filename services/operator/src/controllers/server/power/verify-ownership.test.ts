@@ -41,6 +41,8 @@ const rows: [string, Change, Change | undefined, string | undefined][] = [
   ],
   ['a maintenance began', {}, maintenance, 'its maintenance is team/m, expected none'],
   ['it was paused', {}, annotated('ignore'), 'it is paused by annotation'],
+  ['its machine is to be adopted', {}, annotated('adopt'), 'a claim is to adopt it as it is'],
+  ['that was known', annotated('adopt'), annotated('adopt'), undefined],
   ['another object has the name', {}, { metadata: { uid: 'uid-2' } }, 'it was deleted'],
   ['it is being deleted', {}, { metadata: { deletionTimestamp: 'x' } }, 'it is being deleted'],
   ['it is gone', {}, undefined, 'it was deleted'],

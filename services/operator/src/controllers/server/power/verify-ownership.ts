@@ -1,4 +1,5 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
+import { isAdoptionRequested } from '@metal/api/wire/adoption.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
 import { StaleDecision } from '../../../errors.ts';
 import type { ServerReconcile } from '../machine.ts';
@@ -28,6 +29,7 @@ export function changeSince(observed: Server, live: Server | undefined): string 
   if (live.metadata.deletionTimestamp !== undefined && observed.metadata.deletionTimestamp === undefined)
     return 'it is being deleted';
   if (isPaused(live)) return 'it is paused by annotation';
+  if (isAdoptionRequested(live) && !isAdoptionRequested(observed)) return 'a claim is to adopt it as it is';
   const [claim, maintenance] = [live.spec.serverClaimRef, live.spec.serverMaintenanceRef];
   if (nameOf(claim) !== nameOf(observed.spec.serverClaimRef))
     return `its claim is ${nameOf(claim)}, expected ${nameOf(observed.spec.serverClaimRef)}`;
