@@ -38,7 +38,7 @@ export const hostTaint = 'metal3.io/host';
 export const hostOfServerAnnotation = 'metal3.io/host';
 /** On a BMC and its BMCSecret: a host created them, and they go with the last host. */
 export const createdForHostAnnotation = 'metal3.io/created-for-host';
-/** On a Server: its host is detached, for which it has operation=ignore. */
+/** On a Server: its host is detached, for which it has operation=ignore. adopt: in place of that operation, which follows again. */
 export const detachedServerAnnotation = 'metal3.io/detached';
 /** On a Server: its machine was to be taken over for the host as it is. Without a claim it is not taken over again by itself. */
 export const adoptedForHostAnnotation = 'metal3.io/adopted-for-host';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import {
+  detachedServerAnnotation as detached,
   formerCleanupAnnotation as former,
   hostOfServerAnnotation as hostOf,
 } from '@metal/api/metal3/metal3-contract.ts';
@@ -10,17 +11,17 @@ import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
-import { allowInterruptionAnnotation as allowed } from '@metal/api/wire/contract.ts';
+import { allowInterruptionAnnotation as allowed, operationAnnotation as operation } from '@metal/api/wire/contract.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { hostIn } from '../controllers/baremetalhost/example-host.ts';
 import { markOf } from './host-objects.ts';
 import type { NativePass } from './native-pass.ts';
-import { removeHost } from './removal.ts';
+import { detachHost, removeHost } from './removal.ts';
 
 const host = hostIn('deleting');
 
-/** The patches of the removal of a host, one of whose machines is this Server. */
-async function patchesFor(server: Server): Promise<unknown[]> {
+/** The patches of the removal of a host, or of its detachment, one of whose machines is this Server. */
+async function patchesFor(server: Server, act = removeHost): Promise<unknown[]> {
   const patches: unknown[] = [];
   const servers = new Store<Server>();
   servers.upsertIfNewer(server);
@@ -39,7 +40,7 @@ async function patchesFor(server: Server): Promise<unknown[]> {
     client: { mergePatch: async (_kind: unknown, _ref: unknown, patch: unknown) => void patches.push(patch) },
   };
   // The members of a pass that the removal uses.
-  await removeHost(pass as unknown as NativePass);
+  await act(pass as unknown as NativePass);
   return patches;
 }
 
@@ -60,4 +61,14 @@ test('a Server that survives has its former policy of cleanups back, also after 
       { metadata: { annotations: { ...unmarked, [former]: null } }, spec: { cleanup: { disks } } },
     ]);
   assert.deepEqual(await patchesFor(serverWith({})), [{ metadata: { annotations: unmarked } }]);
+});
+
+test('a detachment keeps the request for an adoption that nothing has accepted yet', async () => {
+  for (const [annotations, kept] of [
+    [{}, 'true'],
+    [{ [operation]: 'adopt' }, 'adopt'],
+  ] as const)
+    assert.deepEqual(await patchesFor(serverWith(annotations), detachHost), [
+      { metadata: { annotations: { [operation]: 'ignore', [detached]: kept } } },
+    ]);
 });

@@ -98,7 +98,8 @@ export async function detachHost(pass: NativePass): Promise<StepResult> {
   const { client } = pass;
   const { server } = objectsOf(pass);
   if (server?.metadata.annotations?.[operationAnnotation] === operations.ignore || server === undefined) return done;
-  const annotations = { [operationAnnotation]: operations.ignore, [detachedServerAnnotation]: 'true' };
+  const detached = isAdoptionRequested(server) ? operations.adopt : 'true';
+  const annotations = { [operationAnnotation]: operations.ignore, [detachedServerAnnotation]: detached };
   const patch = { metadata: { annotations } };
   await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
   return written();

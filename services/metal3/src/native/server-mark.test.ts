@@ -65,9 +65,14 @@ test('the machine of a host in use is to be adopted, and nobody permits to inter
 });
 
 test('an adoption that a detachment interrupted goes on afterwards', () => {
-  const interrupted = { ...own, ...ignore, [detached]: 'true', [adopted]: 'true' };
+  const interrupted = server({ ...own, ...ignore, [detached]: 'adopt', [adopted]: 'true' });
   const resumed = { metadata: { annotations: { ...own, ...ended, [operation]: 'adopt' } } };
-  assert.deepEqual(mark(server(interrupted)), resumed);
+  assert.deepEqual(mark(interrupted), resumed);
+  const serverClaimRef = { namespace: 'team', name: 'c', uid: 'claim-1' };
+  const bound = { ...interrupted, spec: { ...interrupted.spec, serverClaimRef } };
+  assert.deepEqual(mark(bound), resumed, 'also if the claim was bound, and the request not accepted yet');
+  const over = server({ ...own, ...ignore, [detached]: 'true', [adopted]: 'true' });
+  assert.deepEqual(mark(over), { metadata: { annotations: { ...own, ...ended } } }, 'not one whose claim is gone');
 });
 
 test('a host without inspection does not permit to interrupt its machine', () => {

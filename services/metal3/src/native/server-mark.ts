@@ -41,16 +41,18 @@ export function markOn(server: Server, { host, isMarked, isHeld, use }: Mark): o
   const { taints = [] } = server.spec;
   const isTainted = taints.some(({ key, effect }) => key === hostTaint && effect !== 'Evict');
   const isIgnored = annotations[operationAnnotation] === operations.ignore;
-  const isDetached = annotations[detachedServerAnnotation] !== undefined;
-  const endsIgnoring = isIgnored && (isDetached || (isHeld && !isMarked));
+  const detached = annotations[detachedServerAnnotation];
+  const endsIgnoring = isIgnored && (detached !== undefined || (isHeld && !isMarked));
+  // The host was detached before its claim had taken the machine over, perhaps between the binding and that.
+  const resumed = detached === operations.adopt ? detached : null;
   if (isIgnored && !endsIgnoring) return 'ignored';
   if (isMarked && isTainted && !isIgnored) return undefined;
   return {
     metadata: {
       annotations: {
         [hostOfServerAnnotation]: markOf(host),
-        ...(endsIgnoring ? { [operationAnnotation]: null, [detachedServerAnnotation]: null } : {}),
-        ...(isMarked ? resumedAdoption(server, endsIgnoring) : firstUse[use]),
+        ...(endsIgnoring ? { [operationAnnotation]: resumed, [detachedServerAnnotation]: null } : {}),
+        ...(isMarked ? {} : firstUse[use]),
       },
     },
     ...(isTainted ? {} : { spec: { taints: [...taints, { key: hostTaint, effect: 'NoBind' }] } }),
@@ -63,9 +65,3 @@ const firstUse = {
   unknown: {},
   inUse: adoptionRequest,
 } as const;
-
-/** The host was detached before a claim had taken its machine over. */
-function resumedAdoption({ metadata, spec }: Server, endsIgnoring: boolean) {
-  const isDue = metadata.annotations?.[adoptedForHostAnnotation] !== undefined && spec.serverClaimRef === undefined;
-  return endsIgnoring && isDue ? { [operationAnnotation]: operations.adopt } : {};
-}
