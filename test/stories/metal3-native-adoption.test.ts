@@ -86,6 +86,42 @@ suite('Machines in use of BareMetalHosts on the native provisioner', () => {
     assert.notEqual(simulated(node).installed, undefined, 'the system is still on its disk');
   });
 
+  test('the claim of an externally provisioned host that goes without its host, as with their namespace, has nothing cleaned', async () => {
+    const node = await runningNode();
+    const host = await external(node, 'unclaimed');
+    const server = native.serverOf('unclaimed');
+    await native.testenv.client.delete(ServerClaim, { namespace, name: 'unclaimed' });
+    const failing = await host.until('has lost its claim', ({ status }) => status?.errorType !== undefined);
+    assert.match(failing.status?.errorMessage ?? '', /operation=adopt to take it over again/);
+    const { metadata } = await server.hasReason('Available');
+    assert.deepEqual([node.machine.power, await reportsOf(native.testenv, metadata.name)], ['Off', []]);
+    assert.notEqual(simulated(node).installed, undefined, 'the system is still on its disk');
+
+    await native.testenv.servers.patch(metadata.name, {
+      metadata: { annotations: { [operationAnnotation]: 'adopt' } },
+    });
+    await native.testenv.machine(node).until('starts from its disk', () => node.boots.at(-1)?.from === 'disk');
+    await host.until('has a claim again', ({ status }) => status?.errorMessage === '' && status.poweredOn);
+  });
+
+  test('an externally provisioned host that has lost its claim is cleaned when it is managed again', async () => {
+    const node = await runningNode();
+    const host = await external(node, 'regained');
+    const server = native.serverOf('regained');
+    await native.testenv.client.delete(ServerClaim, { namespace, name: 'regained' });
+    await server.hasReason('Available');
+    assert.notEqual(simulated(node).installed, undefined);
+    await native.hosts.patch('regained', { spec: { externallyProvisioned: false } });
+    await host.reaches('available');
+    const { metadata, spec } = await server.exists();
+    assert.deepEqual([simulated(node).installed, node.machine.power], [undefined, 'Off']);
+    assert.equal((await reportsOf(native.testenv, metadata.name)).length, 1);
+    assert.deepEqual(
+      [spec.cleanup?.disks, metadata.annotations?.['metal3.io/former-cleanup-disks']],
+      [undefined, undefined],
+    );
+  });
+
   test('an externally provisioned host that is deleted while it is detached leaves its machine on, and nothing else', async () => {
     const node = await runningNode();
     const host = await external(node, 'let-go');

@@ -6,6 +6,7 @@ import { hasNothingToBoot, isAdoptionRequested } from '@metal/api/wire/adoption.
 import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import { done, failed, type StepResult } from '../provisioner/step-result.ts';
 import { foreignClaim, newClaim } from './claim-of-host.ts';
+import { formerPolicyOf, policyOf } from './erasure-policy.ts';
 import { explained } from './host-objects.ts';
 import { claimNameOf } from './native-names.ts';
 import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
@@ -21,8 +22,13 @@ export async function adoptHost(pass: NativePass, state: ProvisioningState): Pro
   if (server === undefined) return { kind: 'unregistered' };
   // The deprovisioning releases the claim.
   if (state === 'deprovisioning') return done;
-  if (isAdoptionRequested(server)) return claimMachine(pass, server);
-  if (claim !== undefined) return done;
+  // Not the power that was seen last: the host decides, and on from the first moment.
+  if (isAdoptionRequested(server)) return claimMachine(pass, server, pass.access.host.spec.online ? 'On' : 'Off');
+  if (claim !== undefined) {
+    // From now on the machine is that of a managed host.
+    const policy = state === 'provisioned' ? formerPolicyOf(server) : undefined;
+    return policy === undefined ? done : writeServer(pass, server, policy);
+  }
   const wasAdopted = server.metadata.annotations?.[adoptedForHostAnnotation] !== undefined;
   if (state === 'externally provisioned' && !wasAdopted) return requestAdoption(pass, server);
   const { name } = server.metadata;
@@ -34,14 +40,17 @@ export async function adoptHost(pass: NativePass, state: ProvisioningState): Pro
 }
 
 /** The Server has operation=adopt. */
-export async function claimMachine(pass: NativePass, server: Server): Promise<StepResult> {
-  const { access, client } = pass;
+export async function claimMachine(pass: NativePass, server: Server, power: 'On' | 'Off'): Promise<StepResult> {
+  const { access, client, fleetDisks } = pass;
   const { host } = access;
   const { claim, hasForeignClaim } = objectsOf(pass);
   if (hasForeignClaim) return foreignClaim(host);
   if (claim === undefined) {
-    // Not the power that was seen last: the host decides, and on from the first moment.
-    await client.create(ServerClaim, newClaim(host, server, { power: host.spec.online ? 'On' : 'Off' }));
+    // Before the claim exists: it may be deleted without its host, for example with their namespace.
+    const isKept = host.spec.externallyProvisioned === true;
+    const policy = isKept ? policyOf(server, { cleaning: 'disabled', fleetDisks }) : undefined;
+    if (policy !== undefined) return writeServer(pass, server, policy);
+    await client.create(ServerClaim, newClaim(host, server, { power }));
     return written('the Server is claimed');
   }
   if (hasNothingToBoot(claim.spec)) return waiting(explained(claim, 'Ready'));
@@ -51,15 +60,14 @@ export async function claimMachine(pass: NativePass, server: Server): Promise<St
 }
 
 /** A free host became externally provisioned. */
-async function requestAdoption({ client }: NativePass, server: Server): Promise<StepResult> {
+async function requestAdoption(pass: NativePass, server: Server): Promise<StepResult> {
   const { metadata, status } = server;
   if (!isAdoptable(server) || metadata.annotations?.[operationAnnotation] !== undefined)
     return waiting(`the Server is in state ${status?.state}`);
-  await client.mergePatch(
-    Server,
-    { name: metadata.name },
-    { metadata: { annotations: adoptionRequest } },
-    guard(server),
-  );
-  return written('the Server is to be adopted');
+  return writeServer(pass, server, { metadata: { annotations: adoptionRequest } });
+}
+
+export async function writeServer({ client }: NativePass, server: Server, patch: object): Promise<StepResult> {
+  await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
+  return written();
 }

@@ -1,9 +1,5 @@
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
-import {
-  adoptedForHostAnnotation,
-  formerCleanupAnnotation,
-  provisionerAnnotation,
-} from '@metal/api/metal3/metal3-contract.ts';
+import { adoptedForHostAnnotation, provisionerAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import type { DiskImage } from '@metal/api/common/disk-image.ts';
 import { reasons } from '@metal/api/reasons/generated.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
@@ -17,12 +13,14 @@ import { configDriveMetaData } from '../image/config-drive.ts';
 import { objectIn } from '../image/object-in.ts';
 import type { ProvisioningData } from '../provisioner/provisioner.ts';
 import { type CleaningMode, done, failed, type StepResult } from '../provisioner/step-result.ts';
-import { claimMachine } from './adoption.ts';
+import { claimMachine, writeServer } from './adoption.ts';
+import { formerPolicyOf, policyOf } from './erasure-policy.ts';
 import { foreignClaim, newClaim } from './claim-of-host.ts';
 import { explained } from './host-objects.ts';
 import { claimNameOf } from './native-names.ts';
 import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
 import { guard } from './registration.ts';
+import { adoptionRequest } from './server-mark.ts';
 
 const useIronic = `use annotation ${provisionerAnnotation}: ironic`;
 
@@ -122,10 +120,10 @@ export async function deprovisionHost(pass: NativePass, cleaning: CleaningMode):
   const { server, claim } = objectsOf(pass);
   if (server === undefined) return { kind: 'unregistered' };
   // Only a machine that was claimed is cleaned.
-  if (isAdoptionRequested(server)) return claimMachine(pass, server);
+  if (isAdoptionRequested(server)) return claimMachine(pass, server, 'Off');
+  const policy = policyOf(server, { cleaning, fleetDisks: pass.fleetDisks });
   if (claim !== undefined) {
     // Before the release: the cleanup begins with it.
-    const policy = policyOf(server, { cleaning, fleetDisks: pass.fleetDisks });
     if (policy !== undefined) await client.mergePatch(Server, { name: server.metadata.name }, policy, guard(server));
     else if (claim.metadata.deletionTimestamp === undefined) {
       const { uid } = claim.metadata;
@@ -135,30 +133,13 @@ export async function deprovisionHost(pass: NativePass, cleaning: CleaningMode):
   }
   const { state } = server.status ?? {};
   if (server.spec.serverClaimRef !== undefined) return waiting('the claim is released');
+  // The host lost its claim while it was externally provisioned: nothing was cleaned.
+  if (state === 'Available' && policy !== undefined && formerPolicyOf(server) !== undefined)
+    return writeServer(pass, server, { metadata: { annotations: adoptionRequest } });
   if (state === 'Available') return restoredPolicy(pass, server);
   if (state === 'Error')
     return failed(`Server ${server.metadata.name} is in state Error: ${explained(server, 'Ready')}`);
   return waiting(`the Server is in state ${state}: ${explained(server, 'Ready')}`);
-}
-
-interface Cleaning {
-  readonly cleaning: CleaningMode;
-  /** Erasure of Servers without a policy of their own. */
-  readonly fleetDisks: string;
-}
-
-/**
- * The erasure that the host asks for, for this release only. Neither a policy that somebody set nor that of the fleet is weakened by
- * the default of hosts.
- */
-function policyOf({ metadata, spec }: Server, { cleaning, fleetDisks }: Cleaning): object | undefined {
-  if (metadata.annotations?.[formerCleanupAnnotation] !== undefined) return undefined;
-  const former = spec.cleanup?.disks ?? '';
-  if (cleaning === 'metadata' && (former !== '' || fleetDisks !== 'None')) return undefined;
-  return {
-    metadata: { annotations: { [formerCleanupAnnotation]: former } },
-    spec: { cleanup: { disks: cleaning === 'disabled' ? 'None' : 'Metadata' } },
-  };
 }
 
 async function restoredPolicy({ client }: NativePass, server: Server): Promise<StepResult> {
@@ -176,14 +157,4 @@ async function restoredPolicy({ client }: NativePass, server: Server): Promise<S
     guard(server),
   );
   return done;
-}
-
-/** The erasure policy from before the host, as a patch. */
-export function formerPolicyOf({ metadata }: Server) {
-  const former = metadata.annotations?.[formerCleanupAnnotation];
-  if (former === undefined) return undefined;
-  return {
-    metadata: { annotations: { [formerCleanupAnnotation]: null } },
-    spec: { cleanup: { disks: former === '' ? null : former } },
-  };
 }

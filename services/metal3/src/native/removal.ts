@@ -10,7 +10,7 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { hasNothingToBoot, isAdoptionRequested } from '@metal/api/wire/adoption.ts';
 import { allowInterruptionAnnotation, operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import { done, type StepResult } from '../provisioner/step-result.ts';
-import { formerPolicyOf } from './deployment.ts';
+import { formerPolicyOf } from './erasure-policy.ts';
 import { hasClaimedServer, otherHostsAt } from './host-objects.ts';
 import { bmcNameOf } from './native-names.ts';
 import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
