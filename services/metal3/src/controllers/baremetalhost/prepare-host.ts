@@ -66,9 +66,13 @@ async function restoreStatus(
       : { host };
   }
   const status = hardware === undefined ? saved.value : { ...saved.value, hardware };
-  const annotations = { [statusAnnotation]: null, [movedHostAnnotation]: 'true' };
-  const written = await writeStatus(host, start, status);
-  return { host: await context.client.mergePatch(BareMetalHost, written.metadata, { metadata: { annotations } }) };
+  const { resourceVersion } = host.metadata;
+  const moved = { metadata: { annotations: { [movedHostAnnotation]: 'true' } } };
+  const guard = resourceVersion === undefined ? {} : { resourceVersion };
+  // Before the status: nothing else tells a process that takes over that the status came from another cluster.
+  const marked = await context.client.mergePatch(BareMetalHost, host.metadata, moved, guard);
+  const written = await writeStatus(marked, start, status);
+  return { host: await removeAnnotation(written, start, statusAnnotation) };
 }
 
 /** Hardware that nobody has to inspect: that of HardwareData, else that of the annotation, which is always removed. */
