@@ -2640,6 +2640,13 @@ export const reasons = {
       "actor": "person",
       "pointsTo": "Server"
     },
+    "AdoptionFirst": {
+      "meaning": "A claim is to take the machine of the Server over as it runs; the maintenance needs its approval after that.",
+      "remedy": "Create the claim, or remove metal.ironcore.dev/operation=adopt from the Server.",
+      "weight": "waiting",
+      "actor": "person",
+      "pointsTo": "Server"
+    },
     "ServerNotManaged": {
       "meaning": "The Server is in a state without maintenances, or another Server of the same machine is managed instead.",
       "remedy": "Read the message; name the managed Server in spec.serverRef of a new maintenance.",

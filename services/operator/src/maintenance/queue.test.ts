@@ -107,6 +107,11 @@ const lines: [title: string, scene: Scene, expected: string][] = [
     { holder: 'nobody', status: { state: 'Cleanup', cleanup: { attempt: 1 } } },
     'CleanupFirst',
   ],
+  [
+    'on a machine in use that is to be adopted',
+    { holder: 'nobody', status: { state: 'Initial' }, server: { annotations: { [operationAnnotation]: 'adopt' } } },
+    'AdoptionFirst',
+  ],
   ['while the server waits for its cleanup', { holder: 'nobody', status: { state: 'Cleanup' } }, 'runs'],
   ['on a server that leaves the fleet', { server: { annotations: leaving } }, 'ServerLeaving'],
   [

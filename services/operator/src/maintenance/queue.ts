@@ -1,3 +1,4 @@
+import { isAdoptionRequested } from '@metal/api/wire/adoption.ts';
 import { managedInsteadOf, sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
 import { maintenanceApprovedLabel, parkedAnnotation } from '@metal/api/wire/contract.ts';
 import { isLeavingFleet } from '@metal/api/wire/decommission.ts';
@@ -23,6 +24,7 @@ export interface Hold {
     | 'ServerNotManaged'
     | 'ReleaseFirst'
     | 'CleanupFirst'
+    | 'AdoptionFirst'
     | 'ServerLeaving'
     | 'KeptForReview'
     | 'ClaimNotFound'
@@ -129,10 +131,12 @@ function unmanagedReason(server: Server, { servers }: QueueCaches): Hold | undef
   return { reason: 'ServerNotManaged', message: `a Server in state ${state} has no maintenance` };
 }
 
-/** What has begun ends first, unless the server is in a window already. */
+/** What has begun ends first, and a machine in use gets its claim, whose owner approves first, unless the server is in a window already. */
 function othersFirst(server: Server, { claims }: QueueCaches): Hold | undefined {
   if (isInWindow(server)) return undefined;
   const { name } = server.metadata;
+  if (isAdoptionRequested(server))
+    return { reason: 'AdoptionFirst', message: `Server ${name} is to be adopted; its claim has to approve after that` };
   const ref = server.spec.serverClaimRef;
   const claim = ref === undefined ? undefined : claims.get(ref);
   if (claim?.metadata.deletionTimestamp !== undefined && isHeldBy(server, claim))

@@ -1,6 +1,7 @@
 import type { BIOSVersion } from '@metal/api/v1alpha1/bios-version.ts';
 import type { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { isAdoptionRequested } from '@metal/api/wire/adoption.ts';
 import { isInWindow } from '@metal/api/wire/maintenance-window.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
 import { parkedAnnotation } from '@metal/api/wire/contract.ts';
@@ -22,6 +23,7 @@ function concerned(server: Server) {
   return {
     deleted: metadata.deletionTimestamp,
     paused: isPaused(server),
+    adopting: isAdoptionRequested(server),
     parked: metadata.annotations?.[parkedAnnotation] !== undefined,
     uuid: spec.systemUUID,
     refs: [spec.serverMaintenanceRef, spec.maintenanceBootConfigurationRef, spec.serverClaimRef],
