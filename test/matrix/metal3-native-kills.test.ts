@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
+import { detachedAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { startImageServer } from '@metal/testenv/image-server.ts';
 import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
 import { simulated } from '@metal/testenv/simulated.ts';
-import { testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { followHosts, namespace, nativeFlags, type NativeTestenv } from '../stories/metal3-native-fixture.ts';
 
 const startTestenv = testenvsOfFile({ metal3: true });
@@ -24,19 +25,25 @@ interface Counts {
   readonly requests: number;
 }
 
-test('an operator that is killed at any moment in the life of a host repeats nothing', async () => {
+type Life = (
+  native: NativeTestenv,
+  node: Node,
+  name: string,
+  onCount?: (kind: keyof Counts, number: number) => unknown,
+) => Promise<Counts>;
+
+/** The first host is not disturbed; in the life of each other one the operator is killed once. */
+async function killInLives(live: Life, flags: readonly string[], newNode: (testenv: Testenv) => Promise<Node>) {
   await using images = await startImageServer();
   await using opened = await startRestartingTestenv(startTestenv, {
     stepMs: 100,
     timeoutMs: 300_000,
-    flags: [...nativeFlags(images), '--power-polling-interval=1s'],
+    flags: [...nativeFlags(images), '--power-polling-interval=1s', ...flags],
   });
   const { testenv, operator } = opened;
   await using native = await followHosts(testenv, images);
-  const [first, ...nodes] = await testenv.addNodes({ generic: 1 + seedCount });
-  assert.ok(first);
-  const counts = await live(native, first, 'undisturbed');
-  const lives = nodes.map(async (node, index) => {
+  const counts = await live(native, await newNode(testenv), 'undisturbed');
+  const lives = Array.from({ length: seedCount }, async (_, index) => {
     const seed = firstSeed + index;
     const fraction = (seed * goldenRatio) % 1;
     const kind = seed % 2 === 0 ? 'changes' : 'requests';
@@ -45,7 +52,7 @@ test('an operator that is killed at any moment in the life of a host repeats not
     try {
       await live(
         native,
-        node,
+        await newNode(testenv),
         `host-${seed}`,
         (counted, number) => counted === kind && number === at && operator.kill(description),
       );
@@ -56,7 +63,19 @@ test('an operator that is killed at any moment in the life of a host repeats not
   await Promise.all(lives);
   await operator.started;
   assert.ok(operator.kills > 0);
-});
+}
+
+test('an operator that is killed at any moment in the life of a host repeats nothing', () =>
+  killInLives(live, [], async (testenv) => {
+    const [node] = await testenv.addNodes({ generic: 1 });
+    assert.ok(node);
+    return node;
+  }));
+
+test('an operator that is killed at any moment in the life of an externally provisioned host cleans and restarts nothing', () =>
+  killInLives(liveInUse, ['--cleanup-disks=Metadata'], (testenv) =>
+    testenv.fleet.add({ vendor: 'generic', inUse: true }),
+  ));
 
 /** From the registration to the deletion, with an image in between. */
 async function live(
@@ -98,6 +117,39 @@ async function live(
   await testenv.client.delete(BareMetalHost, { namespace, name });
   await host.isGone();
   assert.equal(node.machine.power, 'Off');
+  return counts;
+}
+
+/** A machine that runs already is taken over, turned off and on, and given back, detached: only its power has changed. */
+async function liveInUse(
+  native: NativeTestenv,
+  node: Node,
+  name: string,
+  onCount: (kind: keyof Counts, number: number) => unknown = () => undefined,
+): Promise<Counts> {
+  const { testenv, hosts } = native;
+  const counts = { changes: 0, requests: 0 };
+  const count = (kind: keyof Counts) => onCount(kind, (counts[kind] += 1));
+  using stack = new DisposableStack();
+  stack.use(hosts.onChange(({ after }) => after?.metadata.name === name && count('changes')));
+  stack.use(node.bmc.traffic.onRequest((moment) => moment === 'arrived' && count('requests')));
+
+  const host = await native.host(node, name, { externallyProvisioned: true });
+  await host.reaches('externally provisioned');
+  await native.serverOf(name).hasReason('ClaimServed');
+  await host.until('is on', ({ status }) => status?.poweredOn === true);
+  assert.deepEqual([node.power, node.boots.length], ['On', 0]);
+  await hosts.patch(name, { spec: { online: false } });
+  await host.until('is off', ({ status }) => status?.poweredOn === false);
+  await hosts.patch(name, { spec: { online: true } });
+  await host.until('is on again', ({ status }) => status?.poweredOn === true);
+  await hosts.patch(name, { metadata: { annotations: { [detachedAnnotation]: '' } } });
+  await host.until('is detached', ({ status }) => status?.operationalStatus === 'detached');
+  await testenv.client.delete(BareMetalHost, { namespace, name });
+  await host.isGone();
+  await testenv.untilStable(10_000);
+  assert.deepEqual([node.power, node.boots.map(({ from }) => from)], ['On', ['disk']]);
+  assert.notEqual(simulated(node).installed, undefined);
   return counts;
 }
 
