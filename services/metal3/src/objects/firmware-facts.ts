@@ -16,6 +16,8 @@ export interface FirmwareFacts {
   readonly changes: FirmwareChanges;
   /** Those that the policy allows when a provisioned host starts. */
   readonly servicing: FirmwareChanges;
+  /** Updates that were started are not desired any more, and no other is: that is recorded, and nothing is done to the machine. */
+  readonly withdrawsUpdates: boolean;
 }
 
 const noChanges: FirmwareChanges = { settings: {}, updates: [] };
@@ -29,8 +31,7 @@ export function firmwareFacts(
   appliedAt: number | undefined,
 ): FirmwareFacts {
   const isUnread = [settings, components].some((object) => object !== undefined && isOutdated(object));
-  if (isUnread || (settings !== undefined && isApplied(settings, appliedAt)))
-    return { firmware: 'unread', changes: noChanges, servicing: noChanges };
+  if (isUnread || (settings !== undefined && isApplied(settings, appliedAt))) return unread(components);
   const changes: FirmwareChanges = {
     settings: isChanged(settings) ? changedSettings(settings.spec.settings, settings.status?.settings ?? {}) : {},
     updates: isChanged(components) ? changedUpdates(components.spec.updates, components.status?.updates) : [],
@@ -43,7 +44,21 @@ export function firmwareFacts(
       settings: firmwareSettings === 'onReboot' ? changes.settings : {},
       updates: firmwareUpdates === 'onReboot' ? changes.updates : [],
     },
+    withdrawsUpdates: withdraws(components),
   };
+}
+
+/** Nothing is changed before the values are read. */
+export const unread = (components: HostFirmwareComponents | undefined): FirmwareFacts => ({
+  firmware: 'unread',
+  changes: noChanges,
+  servicing: noChanges,
+  withdrawsUpdates: withdraws(components),
+});
+
+function withdraws(components: HostFirmwareComponents | undefined): boolean {
+  if (components === undefined || isOutdated(components) || !isChanged(components)) return false;
+  return changedUpdates(components.spec.updates, components.status?.updates).length === 0;
 }
 
 export const hasChanges = ({ settings, updates }: FirmwareChanges): boolean =>
