@@ -41,6 +41,7 @@ export interface NativeTestenv extends AsyncDisposable {
 export async function startNativeTestenv(
   start: (options: TestenvOptions) => Promise<Testenv>,
   flags: readonly string[] = [],
+  options: Pick<TestenvOptions, 'speed'> = {},
 ): Promise<NativeTestenv> {
   await using stack = new AsyncDisposableStack();
   const images = stack.use(await startImageServer());
@@ -49,7 +50,7 @@ export async function startNativeTestenv(
     `--allowed-image-origins=${images.url}`,
     '--refused-image-networks=192.0.2.0/24',
   ];
-  const testenv = stack.use(await start({ flags: [...ours, ...flags] }));
+  const testenv = stack.use(await start({ ...options, flags: [...ours, ...flags] }));
   const hosts = await watchHosts(testenv, stack);
   const opened = stack.move();
   return {

@@ -96,7 +96,8 @@ async function ensureFirmware({ object: host, facts, memory, context, log }: Hos
   const { backEnd, firmware: found } = memory.found;
   const hasComponents = async () => {
     // A request to the back end: components are known after the registration, or after the inspection.
-    if (facts.state !== 'registering' && facts.state !== 'preparing') return false;
+    const isTime = facts.state === 'registering' || facts.state === 'preparing';
+    if (!isTime && backEnd.servicesAreCheap !== true) return false;
     try {
       return (await (await backEnd.servicesOf(host)).readFirmwareComponents()).length > 0;
     } catch (error) {
