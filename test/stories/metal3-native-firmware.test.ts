@@ -64,6 +64,8 @@ suite('Settings and firmware of BareMetalHosts on the native provisioner', () =>
     settings
       .named(name)
       .until('is as desired', (object) => isUnchanged(object, settings.named(name).condition('ChangeDetected')));
+  const listed = (name: Name) =>
+    components.named(name).until('lists components', ({ status }) => (status?.components ?? []).length > 0);
   const withoutObjects = async (name: Name) => {
     const { biosSettings, biosVersions, bmcVersions } = testenv.updates;
     for (const kind of [biosSettings, biosVersions, bmcVersions]) await kind.named(`${namespace}.${name}`).isGone();
@@ -126,7 +128,7 @@ suite('Settings and firmware of BareMetalHosts on the native provisioner', () =>
     const host = native.hosts.named('updated');
     await host.reaches('available');
     const object = components.named('updated');
-    const before = await object.until('lists components', ({ status }) => (status?.components ?? []).length > 0);
+    const before = await listed('updated');
     assert.deepEqual(
       before.status?.components?.map(({ component, initialVersion }) => [component, initialVersion]),
       [
@@ -158,7 +160,7 @@ suite('Settings and firmware of BareMetalHosts on the native provisioner', () =>
     const since = node.powerLog.length;
     await settings.patch('refused', { spec: { settings: { ProcCStates: 'Disabled' } } });
     await settings.named('refused').hasMessage(/setting ProcCStates is read-only/);
-    await components.named('refused').until('lists components', ({ status }) => (status?.components ?? []).length > 0);
+    await listed('refused');
     const url = `${native.images.url}/missing.bin`;
     await components.patch('refused', { spec: { updates: [{ component: 'bios', url }] } });
     const { status } = await host.until('has failed', ({ status: now }) => now?.errorType === 'preparation error');
@@ -171,15 +173,25 @@ suite('Settings and firmware of BareMetalHosts on the native provisioner', () =>
     assert.deepEqual(node.powerLog.slice(since), []);
   });
 
-  test('a HostUpdatePolicy lets settings of a provisioned host change at its next restart', async () => {
+  test('a HostUpdatePolicy lets settings and firmware of a provisioned host change at its next restart', async () => {
     const node = nodeOf('rebooted');
     await provisioned('rebooted');
     await policy('rebooted');
+    const updates = [
+      { component: 'bios', url: imageOf('BIOS', '7.1') },
+      { component: 'nic:NIC1', url: imageOf('NIC', '23.0') },
+    ];
+    await listed('rebooted');
+    await components.patch('rebooted', { spec: { updates } });
+    await components.named('rebooted').hasCondition('ChangeDetected', 'True');
     await settings.patch('rebooted', { spec: { settings: { ProcHyperthreading: 'Disabled' } } });
     await settings.named('rebooted').hasCondition('ChangeDetected', 'True');
     assert.equal(node.machine.biosAttributes.ProcHyperthreading, 'Enabled');
+    assert.deepEqual(node.bmc.flashes, []);
     await restarted('rebooted');
     assert.equal(node.machine.biosAttributes.ProcHyperthreading, 'Disabled');
+    assert.deepEqual(new Set(node.bmc.flashes.map(({ version }) => version)), new Set(['7.1', '23.0']));
+    assert.equal(node.bmc.flashes.length, 2);
     assert.equal(native.hosts.named('rebooted').now?.status?.provisioning.state, 'provisioned');
     await applied('rebooted');
   });

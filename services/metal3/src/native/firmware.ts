@@ -1,6 +1,7 @@
 import { hostOfServerAnnotation, retriedFailureAnnotation } from '@metal/api/metal3/metal3-contract.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
+import { isSameJson } from '@metal/kube/controller/status-diff.ts';
 import { keyOf, type KubeObject } from '@metal/kube/kinds/kind.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import { backOffMs } from '../host/back-off.ts';
@@ -34,10 +35,8 @@ export async function applyFirmware(pass: NativePass, changes: FirmwareChanges, 
   const wanted = wantedObjects(access.host, changes, { server, caches });
   const problem = problemOf(pass, server, wanted);
   if (problem !== undefined) return failed(problem);
-  for (const object of objectsOfHost(access.host, server, caches)) {
-    const step = isWanted(object, wanted) ? undefined : await endObject(pass, object);
-    if (step !== undefined) return step;
-  }
+  const ending = await endFirmware(pass, wanted);
+  if (ending !== undefined) return ending;
   const failure = wanted.map((one) => failureOf(pass, one, retry)).find((one) => one !== undefined);
   if (failure !== undefined) return failure;
   for (const one of wanted) {
@@ -46,6 +45,19 @@ export async function applyFirmware(pass: NativePass, changes: FirmwareChanges, 
   }
   const open = wanted.flatMap(({ found }) => found ?? []).find((found) => !isDone(found));
   return open === undefined ? done : waiting(progressOf(open));
+}
+
+/** Ends what is not wanted any more; undefined when nothing of it goes on. */
+export async function endFirmware(
+  pass: NativePass,
+  wanted: readonly WantedObject[] = [],
+): Promise<StepResult | undefined> {
+  const { access, caches } = pass;
+  for (const object of objectsOfHost(access.host, objectsOf(pass).server, caches)) {
+    const step = isWanted(object, wanted) ? undefined : await endObject(pass, object);
+    if (step !== undefined) return step;
+  }
+  return undefined;
 }
 
 /** Deletes all objects of the host; undefined when they are gone. One that has sent something comes to its end first. */
@@ -140,6 +152,7 @@ async function advance(pass: NativePass, server: Server, one: WantedObject): Pro
   const { kind, name, spec, found } = one;
   const wanted = { ...spec, serverMaintenancePolicy: policyOf(pass, server, one) };
   if (found === undefined) {
+    if (!(await isStillOurs(pass, server))) return waiting(`Server ${server.metadata.name} has changed`);
     const metadata = { name, annotations: { [hostOfServerAnnotation]: markOf(access.host) } };
     const object = { metadata, spec: wanted };
     await client.create<KubeObject>(kind, object);
@@ -159,6 +172,15 @@ async function advance(pass: NativePass, server: Server, one: WantedObject): Pro
   const annotations = { [operationAnnotation]: operations.retry, [retriedFailureAnnotation]: failure.time };
   await client.mergePatch(kind, metadata, { metadata: { annotations } }, guard(found));
   return written(`${named(found)} is tried again`);
+}
+
+/** By the API server: neither mark nor claim has changed. */
+async function isStillOurs({ client, access }: NativePass, server: Server): Promise<boolean> {
+  const found = await client.find(Server, { name: server.metadata.name });
+  return (
+    found?.metadata.annotations?.[hostOfServerAnnotation] === markOf(access.host) &&
+    isSameJson(found.spec.serverClaimRef, server.spec.serverClaimRef)
+  );
 }
 
 /**

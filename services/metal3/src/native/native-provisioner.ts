@@ -16,7 +16,7 @@ import type {
 } from '../provisioner/provisioner.ts';
 import { type CleaningMode, done, failed, type StepResult } from '../provisioner/step-result.ts';
 import { deprovisionHost, provisionHost } from './deployment.ts';
-import { applyFirmware, dropFirmware, forgetPublished } from './firmware.ts';
+import { applyFirmware, dropFirmware, endFirmware, forgetPublished } from './firmware.ts';
 import { hardwareOfServer } from './hardware-of-server.ts';
 import { explained } from './host-objects.ts';
 import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
@@ -87,7 +87,7 @@ export class NativeProvisioner implements Provisioner {
   }
 
   async deprovision({ cleaning }: { readonly cleaning: CleaningMode }): Promise<StepResult> {
-    return (await dropFirmware(this.#pass)) ?? deprovisionHost(this.#pass, cleaning);
+    return (await endFirmware(this.#pass)) ?? deprovisionHost(this.#pass, cleaning);
   }
 
   async delete(): Promise<StepResult> {
@@ -95,7 +95,7 @@ export class NativeProvisioner implements Provisioner {
   }
 
   async detach(): Promise<StepResult> {
-    return (await dropFirmware(this.#pass)) ?? detachHost(this.#pass);
+    return (await endFirmware(this.#pass)) ?? detachHost(this.#pass);
   }
 
   powerOn(): Promise<StepResult> {
