@@ -7,7 +7,7 @@ import { Store } from '@metal/kube/cache/store.ts';
 import type { KubeObject } from '@metal/kube/kinds/kind.ts';
 import { hostIn } from '../controllers/baremetalhost/example-host.ts';
 import type { FirmwareChanges } from '../provisioner/provisioner.ts';
-import { applyFirmware, dropFirmware } from './firmware.ts';
+import { applyFirmware, dropFirmware, forgetPublished } from './firmware.ts';
 import { markOf } from './host-objects.ts';
 import type { NativePass } from './native-pass.ts';
 
@@ -49,16 +49,20 @@ function storeOf<T extends KubeObject>(index: string, ...objects: readonly T[]):
 
 interface Scene {
   readonly found?: BIOSVersion;
+  /** Updates that HostFirmwareComponents has as started. */
+  readonly started?: FirmwareChanges['updates'];
   readonly machine?: Server;
 }
 
 /** A pass over a host, and what it writes. */
-function passOver({ found, machine = server }: Scene) {
+function passOver({ found, started = [], machine = server }: Scene) {
   const writes: unknown[] = [];
   const caches = {
     servers: storeOf('bmc', machine),
     claims: new Store(),
     bmcs: new Store(),
+    inventories: { get: () => ({ status: { firmware: { readTime: '2026-01-01T00:30:00Z' } } }) },
+    firmwareComponents: { get: () => ({ spec: { updates: wanted.updates }, status: { updates: started } }) },
     biosSettings: storeOf('server'),
     biosVersions: storeOf('server', ...(found === undefined ? [] : [found])),
     bmcVersions: storeOf('bmc'),
@@ -127,4 +131,24 @@ test('an update that nobody wants any more is deleted, unless its image was sent
   const flashing = await resultOf({ found: bios(sent) }, nothing);
   assert.deepEqual([flashing.kind, flashing.writes], ['busy', []]);
   assert.equal((await resultOf({}, nothing)).kind, 'done');
+});
+
+test('an object that is done stays until its change is published, and its update is recorded', async () => {
+  const doneAt = (lastTransitionTime: string): BIOSVersion => {
+    const object = bios({
+      state: 'Completed',
+      conditions: [{ type: 'Ready', status: 'True', reason: 'AsDesired', message: '', lastTransitionTime }],
+    });
+    return { ...object, spec: { ...object.spec, dryRun: true } };
+  };
+  const rows: [found: BIOSVersion, started: FirmwareChanges['updates'], writes: string[]][] = [
+    [doneAt('2026-01-01T00:29:00Z'), wanted.updates, ['deleted']],
+    [doneAt('2026-01-01T00:29:00Z'), [], []],
+    [doneAt('2026-01-01T00:31:00Z'), wanted.updates, []],
+  ];
+  for (const [found, started, expected] of rows) {
+    const { pass, writes } = passOver({ found, started });
+    await forgetPublished(pass);
+    assert.deepEqual(writes, expected);
+  }
 });

@@ -4,6 +4,7 @@ import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import { isSameJson } from '@metal/kube/controller/status-diff.ts';
 import { keyOf, type KubeObject } from '@metal/kube/kinds/kind.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
+import { changedUpdates } from '../firmware/firmware-changes.ts';
 import { backOffMs } from '../host/back-off.ts';
 import type { FirmwareChanges, Retry } from '../provisioner/provisioner.ts';
 import { done, failed, type StepResult } from '../provisioner/step-result.ts';
@@ -67,14 +68,20 @@ export async function dropFirmware(pass: NativePass): Promise<StepResult | undef
   return object === undefined ? undefined : remove(pass, object);
 }
 
-/** Deletes an object whose change is in the published firmware. */
+/** Deletes an object whose change is in the published firmware. Without it, an image that is still wanted would be installed again. */
 export async function forgetPublished(pass: NativePass): Promise<void> {
   const { access, caches } = pass;
   const { server } = objectsOf(pass);
   if (server === undefined) return;
   const inventory = caches.inventories.get(server.metadata.name);
+  const { spec, status } = caches.firmwareComponents.get(access.host.metadata) ?? {};
+  const open = new Set(changedUpdates(spec?.updates ?? [], status?.updates).map(({ url }) => url));
   const over = objectsOfHost(access.host, server, caches).find(
-    (object) => isDone(object) && object.spec.dryRun === true && isPublished(object, inventory),
+    (object) =>
+      isDone(object) &&
+      object.spec.dryRun === true &&
+      isPublished(object, inventory) &&
+      !('image' in object.spec && open.has(object.spec.image.URI)),
   );
   if (over !== undefined) await remove(pass, over);
 }
