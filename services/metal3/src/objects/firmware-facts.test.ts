@@ -5,6 +5,7 @@ import { firmwareFacts } from './firmware-facts.ts';
 
 type Updates = HostFirmwareComponents['spec']['updates'];
 
+const typed = { apiVersion: 'metal3.io/v1alpha1', metadata: { name: 'h', generation: 1 } };
 const bios = { component: 'bios', url: 'http://files.test/bios.bin' };
 const bmc = { component: 'bmc', url: 'http://files.test/bmc.bin' };
 
@@ -12,9 +13,8 @@ const bmc = { component: 'bmc', url: 'http://files.test/bmc.bin' };
 function components(updates: Updates, started: Updates, observedGeneration = 1): HostFirmwareComponents {
   const common = { observedGeneration, message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
   return {
-    apiVersion: 'metal3.io/v1alpha1',
+    ...typed,
     kind: 'HostFirmwareComponents',
-    metadata: { name: 'h', generation: 1 },
     spec: { updates },
     status: {
       updates: started,
@@ -41,4 +41,15 @@ test('updates that are not desired any more are recorded without work', () => {
 test('while others are desired, or the change was not compared yet, nothing is recorded', () => {
   assert.equal(facts(components([bmc], [bios])).withdrawsUpdates, false);
   assert.equal(facts(components([], [bios], 0)).withdrawsUpdates, false);
+});
+
+test('updates that were started stay desired until they are withdrawn, where the policy allows them', () => {
+  const isDesired = (wanted: Updates, firmwareUpdates: 'onReboot' | 'onPreparing') => {
+    const policy = { ...typed, kind: 'HostUpdatePolicy', spec: { firmwareUpdates } };
+    const found = components(wanted, [bios]);
+    return firmwareFacts({ settings: undefined, components: found, policy }, undefined).hasServicingSpec;
+  };
+  assert.equal(isDesired([bios], 'onReboot'), true);
+  assert.equal(isDesired([], 'onReboot'), false);
+  assert.equal(isDesired([bios], 'onPreparing'), false);
 });

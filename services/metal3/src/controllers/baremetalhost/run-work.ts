@@ -31,6 +31,7 @@ export function workOf(reconcile: HostReconcile): HostWork {
     },
     credentials: usedCredentials(host, run),
     firmware: firmwareIn(facts.state, run),
+    hasFirmwareSpec: run.firmware.hasServicingSpec,
     hardware: run.found.hardware,
     defaultArchitecture,
     random: context.random,
@@ -88,7 +89,7 @@ async function saveUpdates({ context, memory }: HostReconcile, outcome: 'started
 /** The values in HostFirmwareSettings are those from before the change. */
 function forgetFirmware({ object, context, memory, now }: HostReconcile): void {
   context.firmwareReads.applied(object, now);
-  memory.firmware = unread(memory.found.firmware.components);
+  memory.firmware = unread(memory.found.firmware);
 }
 
 async function ensureFirmware({ object: host, facts, memory, context, log }: HostReconcile): Promise<void> {
