@@ -145,6 +145,10 @@ suite('Objects beside a BareMetalHost', () => {
     await object.hasCondition('ChangeDetected', 'False');
     await host.reaches('available');
     assert.equal(preparations('updated'), before + 1);
+    await firmwareComponents.patch('updated', { spec: { updates: [] } });
+    await object.until('has no started update', ({ status }) => status?.updates?.length === 0);
+    await object.hasCondition('ChangeDetected', 'False');
+    assert.equal(preparations('updated'), before + 1);
   });
 
   test('an update of an unknown component is reported, and the host is left alone', async () => {

@@ -8,6 +8,8 @@ export interface BackEnd {
   readonly name: 'native' | 'ironic';
   /** A provisioner for one pass. @throws BackEndNotReady */
   provisionerOf(access: HostAccess): Promise<Provisioner>;
+  /** Its services have their answers at hand, and may be asked in every pass. */
+  readonly servicesAreCheap?: boolean;
   /** What the controllers of the sibling kinds need. @throws BackEndNotReady */
   servicesOf(host: BareMetalHost): Promise<NodeServices>;
   /** Calls back with the key of each host whose machine has news. Absent: the back end has to be asked. */

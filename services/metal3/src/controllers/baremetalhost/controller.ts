@@ -69,6 +69,10 @@ export const hostController = phaseController({
     'bmcsecrets',
     'servers',
     'serverclaims',
+    'biossettings',
+    'biosversions',
+    'bmcversions',
+    'firmwareversions',
   ],
 });
 

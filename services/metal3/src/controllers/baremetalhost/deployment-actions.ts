@@ -6,7 +6,7 @@ import { failed, type StepResult } from '../../provisioner/step-result.ts';
 import { wantedHints } from './facts.ts';
 import { countedAttempts, withoutSettings } from './status-changes.ts';
 import { saveFirmware } from './firmware-progress.ts';
-import { fail, type HostWork, record } from './work.ts';
+import { fail, type HostWork, record, withoutError } from './work.ts';
 
 /** From the inspection to the end of a deployment. */
 export const deploymentActions = {
@@ -32,6 +32,9 @@ export const deploymentActions = {
     const data = preparationData(work);
     const { result, isStarted } = await provisioner.prepare(data);
     record(work, 'prepare', result, 'preparation error');
+    // What was wrong may have been withdrawn.
+    if (result.kind === 'done' && pass.status.errorType === 'preparation error')
+      pass.status = withoutError(pass.status);
     await saveFirmware(work, { result, isStarted });
     if (result.kind === 'failed') {
       // The next attempt configures everything again.

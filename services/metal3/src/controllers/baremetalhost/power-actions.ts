@@ -48,11 +48,11 @@ export const powerActions = {
   },
 
   async service(work: HostWork): Promise<void> {
-    const { pass, facts, firmware, provisioner } = work;
+    const { pass, facts, firmware, hasFirmwareSpec, provisioner } = work;
     const { result, isStarted } = await provisioner.service({
       firmware,
       isUnprepared: facts.hasServicing,
-      hasFirmwareSpec: Object.keys(firmware.settings).length > 0 || firmware.updates.length > 0,
+      hasFirmwareSpec,
       restartsAfterFailure: pass.status.errorType === 'servicing error',
     });
     record(work, 'service', result, 'servicing error');

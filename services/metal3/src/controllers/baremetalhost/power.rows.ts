@@ -124,6 +124,14 @@ export const powerRows: readonly Row[] = [
     calls: 'register adopt service',
   },
   {
+    title: 'a servicing whose changes are unread is not taken for one without changes',
+    host: hostIn('provisioned', { ...deployed, status: { poweredOn: false, operationalStatus: 'servicing' } }),
+    script: { power: false },
+    around: { firmware: 'unread' },
+    found: ['', 'unsaved', 'wait 60000 FirmwareUnread'],
+    calls: 'register adopt',
+  },
+  {
     title: 'a servicing failed',
     host: hostIn('provisioned', { ...deployed, status: { poweredOn: false, operationalStatus: 'servicing' } }),
     script: { power: false, results: { service: failed('no') } },
