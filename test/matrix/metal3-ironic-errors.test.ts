@@ -65,9 +65,21 @@ test('a locked node is asked again after three seconds, and its ID is known', as
     using _ = failing('PUT', verb, locked);
     const { result, id } = await (await host.provisioner()).register(host.registrationData());
     assert.ok(result.kind === 'busy' && result.delayMs >= 3_000 && result.delayMs <= 3_750);
+    assert.equal(result.message, undefined);
     assert.match(id ?? '', /^[0-9a-f-]{36}$/);
   }
   assert.deepEqual(await host.until(), done);
+});
+
+test('what Ironic refuses at present is awaited with its text', async () => {
+  const host = fixture.host();
+  const refused = answer(409, 'The node is associated with an instance.');
+  const off = { mode: 'hard', isForced: false, cleaning: 'disabled' } as const;
+  assert.deepEqual(await host.until((provisioner) => provisioner.powerOn({ isForced: false })), done);
+  using _ = failing('PUT', /states\/power$/, refused);
+  const result = await (await host.provisioner()).powerOff(off);
+  assert.ok(result.kind === 'busy');
+  assert.match(result.message ?? '', /^Ironic rejected PUT .* with 409: The node is associated with an instance\.$/);
 });
 
 test('an error of Ironic is thrown with its text, and without the password of the BMC', async () => {

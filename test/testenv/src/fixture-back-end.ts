@@ -207,8 +207,9 @@ class FixtureProvisioner implements Provisioner {
   }
 
   async provision({ image }: { readonly image: { readonly url: string } | undefined }) {
-    // A back end reads them once it writes the config drive.
+    // A back end reads them once it writes the image and its config drive.
     await this.#access.config.userData();
+    await this.#access.config.imagePullSecret();
     const machine = this.#machine;
     if (image !== undefined && machine.image === image.url) return done;
     machine.isErased = false;
