@@ -15,6 +15,7 @@ export type FixtureOperation =
   | 'adopt'
   | 'deprovision'
   | 'service'
+  | 'abortService'
   | 'powerOn'
   | 'powerOff'
   | 'restart'
@@ -202,8 +203,11 @@ class FixtureProvisioner implements Provisioner {
     return { result: await this.#run('prepare'), isStarted: true };
   }
 
-  async service() {
-    return { result: await this.#run('service'), isStarted: true };
+  async service({ isUnprepared, hasFirmwareSpec }: { isUnprepared: boolean; hasFirmwareSpec: boolean }) {
+    const isRunning = this.#machine.running?.operation === 'service';
+    if (!hasFirmwareSpec && isRunning) return { result: await this.#run('abortService'), isStarted: false };
+    if (!isUnprepared && !isRunning) return { result: done, isStarted: false };
+    return { result: await this.#run('service'), isStarted: isUnprepared };
   }
 
   async provision({ image }: { readonly image: { readonly url: string } | undefined }) {

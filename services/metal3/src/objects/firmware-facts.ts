@@ -16,6 +16,8 @@ export interface FirmwareFacts {
   readonly changes: FirmwareChanges;
   /** Those that the policy allows when a provisioned host starts. */
   readonly servicing: FirmwareChanges;
+  /** The policy allows firmware that the objects ask for, applied or not: a servicing that was begun for it goes on. */
+  readonly hasServicingSpec: boolean;
 }
 
 const noChanges: FirmwareChanges = { settings: {}, updates: [] };
@@ -28,14 +30,19 @@ export function firmwareFacts(
   { settings, components, policy }: FirmwareObjects,
   appliedAt: number | undefined,
 ): FirmwareFacts {
+  const { firmwareSettings, firmwareUpdates } = policy?.spec ?? {};
+  const allowed = {
+    settings: firmwareSettings === 'onReboot' ? (settings?.spec.settings ?? {}) : {},
+    updates: firmwareUpdates === 'onReboot' ? (components?.spec.updates ?? []) : [],
+  };
+  const hasServicingSpec = hasChanges(allowed);
   const isUnread = [settings, components].some((object) => object !== undefined && isOutdated(object));
   if (isUnread || (settings !== undefined && isApplied(settings, appliedAt)))
-    return { firmware: 'unread', changes: noChanges, servicing: noChanges };
+    return { firmware: 'unread', changes: noChanges, servicing: noChanges, hasServicingSpec };
   const changes: FirmwareChanges = {
     settings: isChanged(settings) ? changedSettings(settings.spec.settings, settings.status?.settings ?? {}) : {},
     updates: isChanged(components) ? changedUpdates(components.spec.updates, components.status?.updates) : [],
   };
-  const { firmwareSettings, firmwareUpdates } = policy?.spec ?? {};
   return {
     firmware: hasChanges(changes) ? 'changed' : 'same',
     changes,
@@ -43,6 +50,7 @@ export function firmwareFacts(
       settings: firmwareSettings === 'onReboot' ? changes.settings : {},
       updates: firmwareUpdates === 'onReboot' ? changes.updates : [],
     },
+    hasServicingSpec,
   };
 }
 

@@ -54,6 +54,7 @@ export class PassRun {
       credentials: credentials === undefined || 'problem' in credentials ? 'unusable' : 'present',
       firmware: this.firmware.firmware,
       hasServicing: hasChanges(this.firmware.servicing),
+      hasServicingSpec: this.firmware.hasServicingSpec,
       hasDataImage: dataImage !== undefined,
       retryLimit: this.#retryLimit,
     };

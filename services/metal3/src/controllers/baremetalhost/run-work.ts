@@ -88,7 +88,7 @@ async function saveUpdates({ context, memory }: HostReconcile, outcome: 'started
 function forgetFirmware({ object, context, memory, now }: HostReconcile): void {
   context.firmwareReads.applied(object, now);
   const none = { settings: {}, updates: [] };
-  memory.firmware = { firmware: 'unread', changes: none, servicing: none };
+  memory.firmware = { ...memory.firmware, firmware: 'unread', changes: none, servicing: none };
 }
 
 async function ensureFirmware({ object: host, facts, memory, context, log }: HostReconcile): Promise<void> {
