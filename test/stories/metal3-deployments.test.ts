@@ -46,6 +46,7 @@ suite('Deployments of a BareMetalHost', () => {
     await testenv.hosts.patch('not-ready', { spec: { image } });
     for (let pass = 0; pass < 2; pass += 1) await backEnd.untilCalled('not-ready', 'provisionerOf');
     assert.deepEqual(host.now?.status, before);
+    assert.ok(testenv.reasonsAbout('not-ready').includes('BackEndNotReady'));
     backEnd.notReady = undefined;
     await host.reaches('provisioned');
   });

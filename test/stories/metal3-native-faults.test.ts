@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { HardwareData } from '@metal/api/metal3/hardware-data.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { Namespace, Secret } from '@metal/kube/kinds/builtin.ts';
 import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
@@ -66,6 +67,42 @@ suite('Faults in the middle of the life of a BareMetalHost on the native provisi
     assert.equal(provisioned.status?.provisioningFailCount, 0);
     assert.ok(hasImage(node));
     assert.equal(node.bmc.access.isLocked, false);
+  });
+
+  test('a host that is deleted while its image is written leaves a machine that is off, clean and free', async () => {
+    const { node, host } = await deploying('early');
+    const server = serverOf(await host.exists());
+    await native.testenv.client.delete(BareMetalHost, { namespace, name: 'early' });
+    await host.isGone();
+    assert.equal(await native.testenv.client.find(ServerClaim, { namespace, name: 'early' }), undefined);
+    assert.deepEqual([node.machine.power, await erasuresOf(server)], ['Off', ['Metadata']]);
+  });
+
+  test('a provisioned host whose claim is deleted is in error, and its image is not written again', async () => {
+    const { node, host } = await deploying('bereft');
+    const server = serverOf(await host.reaches('provisioned'));
+    await native.testenv.client.delete(ServerClaim, { namespace, name: 'bereft' });
+    const { status } = await host.until('has failed', ({ status: now }) => now?.errorType !== undefined);
+    assert.equal(status?.errorType, 'provisioned registration error');
+    assert.match(status.errorMessage, /ServerClaim of the host is gone: remove spec\.image/);
+    await native.testenv.servers.named(server).hasReason('Available');
+    await native.hosts.patch('bereft', { spec: { image: null } });
+    await host.reaches('available');
+    assert.deepEqual([node.machine.power, await erasuresOf(server)], ['Off', ['Metadata']]);
+    assert.equal(await native.testenv.client.find(ServerClaim, { namespace, name: 'bereft' }), undefined);
+  });
+
+  test('a provisioned host whose Server is deleted is in error, and its machine runs on', async () => {
+    const { node, host } = await deploying('lost');
+    const server = serverOf(await host.reaches('provisioned'));
+    await host.until('is on', ({ status }) => status?.poweredOn === true);
+    const { length: boots } = node.boots;
+    await native.testenv.client.delete(Server, { name: server });
+    const { status } = await host.until('has failed', ({ status: now }) => now?.errorType !== undefined);
+    assert.equal(status?.errorType, 'registration error');
+    assert.match(status.errorMessage, /is gone in state provisioned|which is no Server/);
+    assert.deepEqual([node.machine.power, node.boots.length], ['On', boots]);
+    assert.ok(hasImage(node));
   });
 
   test('a host goes with its namespace, whatever of it goes first, and its machine is cleaned', async () => {

@@ -17,6 +17,13 @@ import type { HostReason } from './reasons.ts';
 
 const notReadyMs = seconds(30);
 
+const notReady = {
+  type: 'Warning',
+  reason: 'BackEndNotReady' satisfies HostReason,
+  action: 'Reconcile',
+  isCountedByReason: true,
+} as const;
+
 /** Somebody works on the host, such as a move to another cluster. Also its deletion waits. */
 export const isPausedHost = ({ metadata }: BareMetalHost): boolean =>
   Object.hasOwn(metadata.annotations ?? {}, pausedAnnotation);
@@ -39,6 +46,8 @@ export async function beginPass(start: Start): Promise<Begun> {
   } catch (error) {
     if (!(error instanceof BackEndNotReady)) throw error;
     context.hostMetrics.count('backEndNotReady', labelsOf(object));
+    // The status stays as it is, so that only the event tells why nothing happens.
+    start.recordEvent({ ...notReady, note: error.message });
     return wait(notReadyMs, 'BackEndNotReady', error.message);
   }
 }
