@@ -5,7 +5,7 @@ import { HardwareData } from '@metal/api/metal3/hardware-data.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { Namespace, Secret } from '@metal/kube/kinds/builtin.ts';
-import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
+import { gptImage, mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
 import { fleetCredentials } from '@metal/simulator/fleet-credentials.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { simulated } from '@metal/testenv/simulated.ts';
@@ -67,6 +67,19 @@ suite('Faults in the middle of the life of a BareMetalHost on the native provisi
     assert.equal(provisioned.status?.provisioningFailCount, 0);
     assert.ok(hasImage(node));
     assert.equal(node.bmc.access.isLocked, false);
+  });
+
+  test('a host says that its image server is away, and goes on when it is back', async () => {
+    const [node] = await native.testenv.addNodes({ generic: 1 });
+    assert.ok(node);
+    native.images.fail(503);
+    const host = await native.host(node, 'waiting', { image: native.served(gptImage(), 'away.img'), rootDeviceHints });
+    const { status } = await host.hasMessage(/the disk image or its checksum file cannot be fetched/);
+    assert.deepEqual([status?.provisioning.state, node.machine.power], ['provisioning', 'Off']);
+    assert.equal(simulated(node).disks.writesTo('nvme1n1'), 0);
+    native.images.fail(undefined);
+    const provisioned = await host.reaches('provisioned');
+    assert.equal(provisioned.status?.provisioningFailCount, 0);
   });
 
   test('a host that is deleted while its image is written leaves a machine that is off, clean and free', async () => {
