@@ -36,6 +36,12 @@ export async function provisionHost(pass: NativePass, data: ProvisioningData): P
   if (hasForeignClaim) return foreignClaim(access.host);
   if (claim === undefined) {
     if (server.status?.state !== 'Available') return awaitAvailable(pass, server);
+    // With the claim, since others may delete it, as with its namespace: the cleanup begins at once.
+    const policy = policyOf(server, { cleaning: access.host.spec.automatedCleaningMode, fleetDisks: pass.fleetDisks });
+    if (policy !== undefined) {
+      await client.mergePatch(Server, { name: server.metadata.name }, policy, guard(server));
+      return written('the erasure is chosen');
+    }
     await saveMetaData(pass);
     await client.create(ServerClaim, newClaim(access.host, server, { power: 'On', diskImage: image }));
     return written('the Server is claimed');
@@ -148,16 +154,20 @@ interface Cleaning {
 }
 
 /**
- * The erasure that the host asks for, for this release only. Neither a policy that somebody set nor that of the fleet is weakened by
- * the default of hosts.
+ * The erasure that the host asks for, for this deployment only. Neither a policy that somebody set nor that of the fleet is weakened by
+ * the default of hosts. Undefined: the Server has it.
  */
-function policyOf({ metadata, spec }: Server, { cleaning, fleetDisks }: Cleaning): object | undefined {
-  if (metadata.annotations?.[formerCleanupAnnotation] !== undefined) return undefined;
-  const former = spec.cleanup?.disks ?? '';
-  if (cleaning === 'metadata' && (former !== '' || fleetDisks !== 'None')) return undefined;
+export function policyOf({ metadata, spec }: Server, { cleaning, fleetDisks }: Cleaning) {
+  const present = spec.cleanup?.disks ?? '';
+  const noted = metadata.annotations?.[formerCleanupAnnotation];
+  // Anything else was set by somebody since.
+  const former = present === 'None' || present === 'Metadata' ? (noted ?? present) : present;
+  const isStrict = former !== '' || fleetDisks !== 'None';
+  const wanted = cleaning === 'disabled' ? 'None' : isStrict ? former : 'Metadata';
+  if (wanted === present && (noted ?? former) === former) return undefined;
   return {
     metadata: { annotations: { [formerCleanupAnnotation]: former } },
-    spec: { cleanup: { disks: cleaning === 'disabled' ? 'None' : 'Metadata' } },
+    spec: { cleanup: { disks: wanted === '' ? null : wanted } },
   };
 }
 

@@ -1,55 +1,105 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HostFirmwareComponents } from '@metal/api/metal3/host-firmware-components.ts';
-import { firmwareFacts } from './firmware-facts.ts';
+import type { HostFirmwareSettings } from '@metal/api/metal3/host-firmware-settings.ts';
+import type { HostUpdatePolicy } from '@metal/api/metal3/host-update-policy.ts';
+import { firmwareFacts, type FirmwareObjects } from './firmware-facts.ts';
 
+const at = '2026-01-01T00:00:00Z';
+const metadata = { name: 'h', namespace: 'n', generation: 2 };
+const update = { component: 'bios', url: 'http://files.test/bios.bin' };
+const other = { component: 'bmc', url: 'http://files.test/bmc' };
 type Updates = HostFirmwareComponents['spec']['updates'];
+const apiVersion = 'metal3.io/v1alpha1';
+const isChanged = (observedGeneration: number) =>
+  (['ChangeDetected', 'Valid'] as const).map((type) => {
+    return {
+      type,
+      status: 'True',
+      reason: 'Success',
+      message: '',
+      lastTransitionTime: at,
+      observedGeneration,
+    } as const;
+  });
 
-const typed = { apiVersion: 'metal3.io/v1alpha1', metadata: { name: 'h', generation: 1 } };
-const bios = { component: 'bios', url: 'http://files.test/bios.bin' };
-const bmc = { component: 'bmc', url: 'http://files.test/bmc.bin' };
-
-/** As its controller has found it for this generation, or for the one before. */
-function components(updates: Updates, started: Updates, observedGeneration = 1): HostFirmwareComponents {
-  const common = { observedGeneration, message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
-  return {
-    ...typed,
-    kind: 'HostFirmwareComponents',
-    spec: { updates },
-    status: {
-      updates: started,
-      conditions: [
-        { ...common, type: 'ChangeDetected', status: 'True', reason: 'OK' },
-        { ...common, type: 'Valid', status: 'True', reason: 'OK' },
-      ],
-    },
-  };
+function policy(firmwareSettings: 'onReboot' | 'onPreparing', firmwareUpdates = firmwareSettings): HostUpdatePolicy {
+  return { apiVersion, kind: 'HostUpdatePolicy', metadata, spec: { firmwareSettings, firmwareUpdates } };
 }
-const facts = (found: HostFirmwareComponents) =>
-  firmwareFacts({ settings: undefined, components: found, policy: undefined }, undefined);
+
+function components(updates: Updates, started?: Updates, observedGeneration = 2): HostFirmwareComponents {
+  const status = { conditions: isChanged(observedGeneration), ...(started === undefined ? {} : { updates: started }) };
+  return { apiVersion, kind: 'HostFirmwareComponents', metadata, spec: { updates }, status };
+}
+
+function settings(wanted: Record<string, string>, generation = 2): HostFirmwareSettings {
+  const status = { conditions: isChanged(generation), settings: { Turbo: 'Enabled' }, lastUpdated: at };
+  return { apiVersion, kind: 'HostFirmwareSettings', metadata, spec: { settings: wanted }, status };
+}
+
+const none = { settings: undefined, components: undefined, policy: undefined };
+
+const rows: [string, Partial<FirmwareObjects>, firmware: string, servicing: string, hasServicingSpec: boolean][] = [
+  ['an update', { components: components([update]), policy: policy('onReboot') }, 'changed', 'bios', true],
+  ['an update without a policy', { components: components([update]) }, 'changed', '', false],
+  ['an update that waits', { components: components([update]), policy: policy('onPreparing') }, 'changed', '', false],
+  [
+    'an update that was started, which is no change any more, but goes on',
+    { components: components([update], [update]), policy: policy('onReboot') },
+    'same',
+    '',
+    true,
+  ],
+  [
+    'an update that was removed',
+    { components: components([], [update]), policy: policy('onReboot') },
+    'same',
+    '',
+    false,
+  ],
+  ['a setting', { settings: settings({ Turbo: 'Disabled' }), policy: policy('onReboot') }, 'changed', 'Turbo', true],
+  [
+    'a setting that was edited since, so that nobody knows its value, but a servicing goes on',
+    { settings: settings({ Turbo: 'Disabled' }, 1), policy: policy('onReboot') },
+    'unread',
+    '',
+    true,
+  ],
+  [
+    'a setting where only updates may be applied',
+    { settings: settings({ Turbo: 'Disabled' }), policy: policy('onPreparing', 'onReboot') },
+    'changed',
+    '',
+    false,
+  ],
+];
+for (const [title, objects, firmware, servicing, hasServicingSpec] of rows)
+  test(`firmware of a host with ${title}`, () => {
+    const found = firmwareFacts({ ...none, ...objects }, undefined);
+    const changed = [
+      ...Object.keys(found.servicing.settings),
+      ...found.servicing.updates.map(({ component }) => component),
+    ];
+    assert.deepEqual(
+      [found.firmware, changed.join(' '), found.hasServicingSpec],
+      [firmware, servicing, hasServicingSpec],
+    );
+  });
 
 test('updates that are not desired any more are recorded without work', () => {
   for (const [wanted, started] of [
-    [[], [bios]],
-    [[bios], [bios, bmc]],
+    [[], [update]],
+    [[update], [update, other]],
   ] satisfies [Updates, Updates][]) {
-    const { firmware, withdrawsUpdates } = facts(components(wanted, started));
+    const { firmware, withdrawsUpdates } = firmwareFacts(
+      { ...none, components: components(wanted, started) },
+      undefined,
+    );
     assert.deepEqual({ firmware, withdrawsUpdates }, { firmware: 'same', withdrawsUpdates: true });
   }
 });
 
 test('while others are desired, or the change was not compared yet, nothing is recorded', () => {
-  assert.equal(facts(components([bmc], [bios])).withdrawsUpdates, false);
-  assert.equal(facts(components([], [bios], 0)).withdrawsUpdates, false);
-});
-
-test('updates that were started stay desired until they are withdrawn, where the policy allows them', () => {
-  const isDesired = (wanted: Updates, firmwareUpdates: 'onReboot' | 'onPreparing') => {
-    const policy = { ...typed, kind: 'HostUpdatePolicy', spec: { firmwareUpdates } };
-    const found = components(wanted, [bios]);
-    return firmwareFacts({ settings: undefined, components: found, policy }, undefined).hasServicingSpec;
-  };
-  assert.equal(isDesired([bios], 'onReboot'), true);
-  assert.equal(isDesired([], 'onReboot'), false);
-  assert.equal(isDesired([bios], 'onPreparing'), false);
+  for (const found of [components([other], [update]), components([], [update], 1)])
+    assert.equal(firmwareFacts({ ...none, components: found }, undefined).withdrawsUpdates, false);
 });

@@ -61,10 +61,13 @@ export interface HostConfig {
 /** A Secret for the config drive that cannot be used. The message names it, never its content. */
 export class HostConfigError extends Error {
   readonly what: 'userData' | 'networkData' | 'metaData' | 'preprovisioningNetworkData' | 'imagePullSecret';
+  /** Reason of the event that Metal3 has for it. */
+  readonly event: 'ImageAuthFormatUnsupported' | 'ImageAuthParseError' | undefined;
 
-  constructor(what: HostConfigError['what'], message: string) {
+  constructor(what: HostConfigError['what'], message: string, event?: HostConfigError['event']) {
     super(message);
     this.what = what;
+    this.event = event;
   }
 }
 

@@ -1,8 +1,10 @@
 import { inspectAnnotation, rebootAnnotation } from '@metal/api/metal3/metal3-contract.ts';
+import { seconds } from '@metal/kube/runtime/durations.ts';
+import { HostSecretMissing } from '../../errors.ts';
 import { raidTarget } from '../../raid/raid-target.ts';
 import { HostConfigError } from '../../provisioner/back-end.ts';
 import type { PreparationData } from '../../provisioner/provisioner.ts';
-import { failed, type StepResult } from '../../provisioner/step-result.ts';
+import { busy, failed, type StepResult } from '../../provisioner/step-result.ts';
 import { wantedHints } from './facts.ts';
 import { countedAttempts, withoutSettings } from './status-changes.ts';
 import { saveFirmware } from './firmware-progress.ts';
@@ -69,9 +71,12 @@ export const deploymentActions = {
       isForced: facts.forcedReboot !== undefined,
       restartsAfterFailure: pass.status.errorType === 'provisioning error',
     };
-    const result = await provisioner.provision(data).catch(asFailure);
-    record(work, 'provision', result, 'provisioning error');
-    if (result.kind !== 'failed') await dropRequests(work, [rebootAnnotation]);
+    const begin = async () => {
+      const answer = await provisioner.provision(data);
+      if (answer.kind !== 'failed') await dropRequests(work, [rebootAnnotation]);
+      return answer;
+    };
+    record(work, 'provision', await begin().catch(asWaitOrFailure), 'provisioning error');
   },
 
   async adopt(work: HostWork): Promise<void> {
@@ -89,6 +94,13 @@ export const deploymentActions = {
     if (result.kind === 'done') await dropRequests(work, [rebootAnnotation]);
   },
 } as const;
+
+/** No watch reports a Secret that the operator has not labelled yet. */
+const missingSecretMs = seconds(10);
+
+/** A Secret that does not exist yet is awaited: the image is not to blame, and its attempts do not count. */
+const asWaitOrFailure = (error: unknown): StepResult =>
+  error instanceof HostSecretMissing ? busy(missingSecretMs, error.message) : asFailure(error);
 
 /** A Secret for the config drive that cannot be used is an error of the host, which only a change repairs. */
 export function asFailure(error: unknown): StepResult {

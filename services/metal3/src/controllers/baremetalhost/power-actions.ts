@@ -48,11 +48,11 @@ export const powerActions = {
   },
 
   async service(work: HostWork): Promise<void> {
-    const { pass, facts, firmware, hasFirmwareSpec, provisioner } = work;
+    const { pass, facts, firmware, provisioner } = work;
     const { result, isStarted } = await provisioner.service({
       firmware,
       isUnprepared: facts.hasServicing,
-      hasFirmwareSpec,
+      hasFirmwareSpec: facts.hasServicingSpec,
       restartsAfterFailure: pass.status.errorType === 'servicing error',
     });
     record(work, 'service', result, 'servicing error');

@@ -31,7 +31,6 @@ export function workOf(reconcile: HostReconcile): HostWork {
     },
     credentials: usedCredentials(host, run),
     firmware: firmwareIn(facts.state, run),
-    hasFirmwareSpec: run.firmware.hasServicingSpec,
     hardware: run.found.hardware,
     defaultArchitecture,
     random: context.random,

@@ -29,6 +29,7 @@ export const surroundings: HostSurroundings = {
   credentials: 'present',
   firmware: 'same',
   hasServicing: false,
+  hasServicingSpec: false,
   hasDataImage: false,
   retryLimit: 5,
 };
@@ -136,7 +137,6 @@ const quietWork = ({
       ? { name: 'c', namespace: 'n', version: '1' }
       : { problem: 'the Secret c does not exist', retryMs: 10_000 },
   firmware: { settings: {}, updates: [] },
-  hasFirmwareSpec: false,
   hardware: undefined,
   defaultArchitecture: 'x86_64',
   random: () => 0,

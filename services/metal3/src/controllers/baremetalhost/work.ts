@@ -27,8 +27,6 @@ export interface HostWork {
   readonly credentials: UsedCredentials | { readonly problem: string; readonly retryMs: number | undefined };
   /** Wanted in this state. */
   readonly firmware: FirmwareChanges;
-  /** Firmware that a provisioned host may get is desired: without any, a servicing is given up. */
-  readonly hasFirmwareSpec: boolean;
   readonly hardware: HardwareDetails | undefined;
   /** Of the machine that the operator runs on. */
   readonly defaultArchitecture: string;
