@@ -40,7 +40,7 @@ suite('The Secret of the BMC of a BareMetalHost', { concurrency: true }, () => {
     const repaired = await host.reaches('available');
     assert.equal(repaired.status?.errorMessage, '');
     assert.equal(repaired.status?.goodCredentials?.credentials?.name, 'rejected-bmc');
-    assert.ok(testenv.reasonsAbout('rejected').includes('RegistrationError'));
+    await testenv.hasEvents('rejected', 'RegistrationError');
   });
 
   test('an incomplete Secret is used as soon as it is complete', async () => {
@@ -152,7 +152,7 @@ suite('The Secret of the BMC of a BareMetalHost', { concurrency: true }, () => {
     await testenv.host('registry', { spec: { image } });
     const host = testenv.hosts.named('registry');
     await host.until('has failed', ({ status }) => status?.errorType === 'provisioning error');
-    assert.ok(testenv.reasonsAbout('registry').includes('ImageAuthFormatUnsupported'));
+    await testenv.hasEvents('registry', 'ImageAuthFormatUnsupported');
   });
 
   test('user data of another namespace is refused', async () => {
