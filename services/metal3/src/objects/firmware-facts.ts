@@ -16,6 +16,8 @@ export interface FirmwareFacts {
   readonly changes: FirmwareChanges;
   /** Those that the policy allows when a provisioned host starts. */
   readonly servicing: FirmwareChanges;
+  /** The policy allows changes that are asked for, whether or not they are applied already. */
+  readonly hasServicingSpec: boolean;
 }
 
 const noChanges: FirmwareChanges = { settings: {}, updates: [] };
@@ -28,14 +30,17 @@ export function firmwareFacts(
   { settings, components, policy }: FirmwareObjects,
   appliedAt: number | undefined,
 ): FirmwareFacts {
+  const { firmwareSettings, firmwareUpdates } = policy?.spec ?? {};
+  const hasServicingSpec =
+    (firmwareSettings === 'onReboot' && Object.keys(settings?.spec.settings ?? {}).length > 0) ||
+    (firmwareUpdates === 'onReboot' && (components?.spec.updates ?? []).length > 0);
   const isUnread = [settings, components].some((object) => object !== undefined && isOutdated(object));
   if (isUnread || (settings !== undefined && isApplied(settings, appliedAt)))
-    return { firmware: 'unread', changes: noChanges, servicing: noChanges };
+    return { firmware: 'unread', changes: noChanges, servicing: noChanges, hasServicingSpec };
   const changes: FirmwareChanges = {
     settings: isChanged(settings) ? changedSettings(settings.spec.settings, settings.status?.settings ?? {}) : {},
     updates: isChanged(components) ? changedUpdates(components.spec.updates, components.status?.updates) : [],
   };
-  const { firmwareSettings, firmwareUpdates } = policy?.spec ?? {};
   return {
     firmware: hasChanges(changes) ? 'changed' : 'same',
     changes,
@@ -43,6 +48,7 @@ export function firmwareFacts(
       settings: firmwareSettings === 'onReboot' ? changes.settings : {},
       updates: firmwareUpdates === 'onReboot' ? changes.updates : [],
     },
+    hasServicingSpec,
   };
 }
 

@@ -48,11 +48,12 @@ export const powerActions = {
   },
 
   async service(work: HostWork): Promise<void> {
-    const { pass, facts, firmware, provisioner } = work;
+    const { pass, facts, firmware, hasServicingSpec, provisioner } = work;
     const { result, isStarted } = await provisioner.service({
       firmware,
       isUnprepared: facts.hasServicing,
-      hasFirmwareSpec: Object.keys(firmware.settings).length > 0 || firmware.updates.length > 0,
+      // Values that are read during the servicing may be the new ones already.
+      hasFirmwareSpec: hasServicingSpec,
       restartsAfterFailure: pass.status.errorType === 'servicing error',
     });
     record(work, 'service', result, 'servicing error');

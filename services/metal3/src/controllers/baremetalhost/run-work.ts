@@ -30,6 +30,7 @@ export function workOf(reconcile: HostReconcile): HostWork {
     },
     credentials: usedCredentials(host, run),
     firmware: firmwareIn(facts.state, run),
+    hasServicingSpec: run.firmware.hasServicingSpec,
     hardware: run.found.hardware,
     defaultArchitecture,
     random: context.random,
@@ -88,7 +89,7 @@ async function saveUpdates({ context, memory }: HostReconcile, outcome: 'started
 function forgetFirmware({ object, context, memory, now }: HostReconcile): void {
   context.firmwareReads.applied(object, now);
   const none = { settings: {}, updates: [] };
-  memory.firmware = { firmware: 'unread', changes: none, servicing: none };
+  memory.firmware = { ...memory.firmware, firmware: 'unread', changes: none, servicing: none };
 }
 
 async function ensureFirmware({ object: host, facts, memory, context, log }: HostReconcile): Promise<void> {

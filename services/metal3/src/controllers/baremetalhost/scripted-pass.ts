@@ -136,6 +136,7 @@ const quietWork = ({
       ? { name: 'c', namespace: 'n', version: '1' }
       : { problem: 'the Secret c does not exist', retryMs: 10_000 },
   firmware: { settings: {}, updates: [] },
+  hasServicingSpec: false,
   hardware: undefined,
   defaultArchitecture: 'x86_64',
   random: () => 0,

@@ -27,6 +27,8 @@ export interface HostWork {
   readonly credentials: UsedCredentials | { readonly problem: string; readonly retryMs: number | undefined };
   /** Wanted in this state. */
   readonly firmware: FirmwareChanges;
+  /** Changes of a deployed host are asked for, whether or not they are applied already. */
+  readonly hasServicingSpec: boolean;
   readonly hardware: HardwareDetails | undefined;
   /** Of the machine that the operator runs on. */
   readonly defaultArchitecture: string;
