@@ -6,72 +6,30 @@ import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { HardwareData } from '@metal/api/metal3/hardware-data.ts';
 import { HostFirmwareSettings } from '@metal/api/metal3/host-firmware-settings.ts';
 import { HostUpdatePolicy } from '@metal/api/metal3/host-update-policy.ts';
-import { type Fleet, startFleet, type Vendor } from '@metal/simulator/fleet.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/host-testenv.ts';
-import { type ImageServer, startImageServer } from '@metal/testenv/image-server.ts';
-import { type IronicBoot, startIronicBoot } from '@metal/testenv/ironic-boot.ts';
-import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic-fixture.ts';
-import type { ObjectsOfKind } from '@metal/testenv/objects-of-kind.ts';
-import type { WatchedObject } from '@metal/testenv/watched-object.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
+import type { HostTestenv } from '@metal/testenv/host-testenv.ts';
+import { type IronicTestenv, onlyPower, startIronicTestenv } from '@metal/testenv/ironic-testenv.ts';
 
 const namespace = 'default';
 const os = randomBytes(100_000);
 const checksum = createHash('sha256').update(os).digest('hex');
 const erasure = 'clean deploy.erase_devices_metadata';
-const onlyPower = { inspectionMode: 'disabled', automatedCleaningMode: 'disabled' } as const;
 
 suite('BareMetalHosts on a real Ironic, whose ramdisk runs an agent', { concurrency: true }, () => {
-  let boot: IronicBoot;
-  let fixture: IronicFixture;
-  let fleet: Fleet;
-  let images: ImageServer;
+  let env: IronicTestenv;
   let testenv: HostTestenv;
-  let firmwareSettings: ObjectsOfKind<HostFirmwareSettings>;
   before(async () => {
-    boot = await startIronicBoot();
-    fixture = await startIronicFixture({ configuration: boot.configuration }, { ramdisk: boot.ramdisk });
-    fleet = await startFleet({ powerOnMs: 100, powerOffMs: 100, bootMs: 100, bootUrl: boot.url });
-    images = await startImageServer();
-    testenv = await startHostTestenv({ speed: 10, timeoutMs: 300_000 });
-    firmwareSettings = testenv.objects(HostFirmwareSettings, testenv.caches.firmwareSettings);
-    await testenv.secret('bmc', { username: 'admin', password: 'fleet-password' });
-    const flags = { 'metal3-provisioner': 'ironic', 'max-provisioning-retries': '2' };
-    await testenv.start(flags, { backEnd: fixture.backEnd });
+    env = await startIronicTestenv({ 'max-provisioning-retries': '2' });
+    ({ testenv } = env);
   });
-  after(async () => {
-    await testenv?.[Symbol.asyncDispose]();
-    await images?.[Symbol.asyncDispose]();
-    await fleet?.[Symbol.asyncDispose]();
-    await fixture?.[Symbol.asyncDispose]();
-    await boot?.[Symbol.asyncDispose]();
-  });
-
-  async function addHost(name: string, spec: Partial<BareMetalHost['spec']>, vendor: Vendor = 'generic') {
-    const node = await fleet.add({ vendor });
-    const work = boot.connect(node);
-    const { systemId, hardware } = node.machine;
-    const address = `redfish+http://${node.bmc.address}:${fleet.port}/redfish/v1/Systems/${systemId}`;
-    const bmc = { address, credentialsName: 'bmc' };
-    const rootDeviceHints = { deviceName: '/dev/nvme1n1' };
-    const bootMACAddress = hardware.nics[0]?.macAddress;
-    await testenv.host(name, { spec: { bmc, bootMACAddress, rootDeviceHints, ...spec } });
-    return { host: testenv.hosts.named(name), node, machine: simulated(node), work };
-  }
-
-  /** Provision verbs, in order. */
-  const verbsOf = ({ now }: WatchedObject<BareMetalHost>): unknown[] => {
-    const path = `nodes/${now?.status?.provisioning.ID}/states/provision`;
-    return fixture.relay.changes.flatMap((request) => (request.path === path ? [Object(request.body).target] : []));
-  };
+  after(() => env?.[Symbol.asyncDispose]());
 
   const imageOf = (name: string) => {
-    const url = images.serve(`${name}.raw`, os);
+    const url = env.images.serve(`${name}.raw`, os);
     return { url, checksum, checksumType: 'sha256', format: 'raw' } as const;
   };
 
   test('a host is inspected, cleaned, deployed with its config drive, and cleaned again', async () => {
-    const { host, node, machine, work } = await addHost('life', {});
+    const { host, node, machine, work } = await env.addHost('life', {});
     const { status } = await host.reaches('available');
     const { hardware } = node.machine;
     assert.partialDeepStrictEqual(status?.hardware, {
@@ -106,7 +64,7 @@ suite('BareMetalHosts on a real Ironic, whose ramdisk runs an agent', { concurre
 
   test('an image with another checksum is not deployed, is tried as often as allowed, and again when edited', async () => {
     const image = { ...imageOf('edited'), checksum: 'a'.repeat(64) };
-    const { host, node, machine, work } = await addHost('edited', { ...onlyPower, image });
+    const { host, node, machine, work } = await env.addHost('edited', { ...onlyPower, image });
     const failing = await host.until('has an error', ({ status }) => status?.errorType === 'provisioning error');
     assert.match(failing.status?.errorMessage ?? '', /edited\.raw.*Image failed to verify against checksum/s);
     const limited = await host.until('has given up', ({ status }) =>
@@ -122,7 +80,7 @@ suite('BareMetalHosts on a real Ironic, whose ramdisk runs an agent', { concurre
   });
 
   test('a host whose cleaning fails says why, and is not available before one succeeds', async () => {
-    const { host, work } = await addHost('dirty', { ...onlyPower, image: imageOf('dirty') });
+    const { host, work } = await env.addHost('dirty', { ...onlyPower, image: imageOf('dirty') });
     await host.reaches('provisioned');
     work.faults.set('deploy.erase_devices_metadata', 'the disk is broken');
     await testenv.hosts.patch('dirty', { spec: { image: null, automatedCleaningMode: 'metadata' } });
@@ -140,14 +98,14 @@ suite('BareMetalHosts on a real Ironic, whose ramdisk runs an agent', { concurre
       spec: { settings: { UrlBootTimeout: 60 } },
     });
     const raid: BareMetalHost['spec']['raid'] = { softwareRAIDVolumes: [{ level: '1', rootVolume: false }] };
-    const { host, node, work } = await addHost('prepared', { ...onlyPower, raid }, 'hpe');
+    const { host, node, work } = await env.addHost('prepared', { ...onlyPower, raid }, { vendor: 'hpe' });
     await host.reaches('available');
     assert.deepEqual(work.steps, ['clean raid.delete_configuration', erasure, 'clean raid.create_configuration']);
     assert.equal(node.machine.biosAttributes.UrlBootTimeout, 60);
   });
 
   test('a custom deployment is a step of the ramdisk', async () => {
-    const { host, node, work } = await addHost('custom', {
+    const { host, node, work } = await env.addHost('custom', {
       ...onlyPower,
       customDeploy: { method: 'install_everything' },
     });
@@ -157,7 +115,11 @@ suite('BareMetalHosts on a real Ironic, whose ramdisk runs an agent', { concurre
   });
 
   test('a provisioned host gets BIOS settings at a restart that its policy allows, and runs its image again', async () => {
-    const { host, node } = await addHost('serviced', { ...onlyPower, image: imageOf('serviced') }, 'hpe');
+    const { host, node } = await env.addHost(
+      'serviced',
+      { ...onlyPower, image: imageOf('serviced') },
+      { vendor: 'hpe' },
+    );
     await host.until(
       'runs its image',
       ({ status }) => status?.provisioning.state === 'provisioned' && status.poweredOn,
@@ -166,14 +128,14 @@ suite('BareMetalHosts on a real Ironic, whose ramdisk runs an agent', { concurre
       metadata: { name: 'serviced', namespace },
       spec: { firmwareSettings: 'onReboot' },
     });
-    await firmwareSettings.named('serviced').hasCondition('Valid', 'True');
-    await firmwareSettings.patch('serviced', { spec: { settings: { UrlBootTimeout: 60 } } });
+    await env.firmwareSettings.named('serviced').hasCondition('Valid', 'True');
+    await env.firmwareSettings.patch('serviced', { spec: { settings: { UrlBootTimeout: 60 } } });
     await testenv.hosts.patch('serviced', { spec: { online: false } });
     await host.until('is off', ({ status }) => status?.poweredOn === false);
     await testenv.hosts.patch('serviced', { spec: { online: true } });
     await host.until('is serviced', ({ status }) => status?.operationalStatus === 'servicing');
     await host.until('is on', ({ status }) => status?.operationalStatus === 'OK' && status.poweredOn);
-    assert.deepEqual(verbsOf(host), ['manage', 'provide', 'active', 'service']);
+    assert.deepEqual(env.verbsOf(host), ['manage', 'provide', 'active', 'service']);
     assert.equal(node.machine.biosAttributes.UrlBootTimeout, 60);
     await node.until(({ running }) => running?.from === 'disk', AbortSignal.timeout(30_000));
     assert.equal(node.running?.kernel.sha256, checksum);

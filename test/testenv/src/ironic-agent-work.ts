@@ -94,6 +94,7 @@ export class AgentWork {
     'standby.sync': async () => ({}),
     'standby.power_off': async () => this.#machine.turnOff(),
     'standby.run_image': async () => this.#machine.restartGracefully(),
+    'system.lockdown': async () => ({}),
     'image.install_bootloader': async () => ({ result: 'the image has one' }),
     'log.collect_system_logs': async () => ({ system_logs: Buffer.from('a log').toString('base64') }),
   };

@@ -46,12 +46,14 @@ export class IronicAgent {
   readonly #commands: Command[] = [];
   #token = '';
   #finished = Promise.withResolvers<void>();
+  /** It may answer no more: what follows is the end of this boot, without a power-off. */
+  #isLockedDown = false;
 
   constructor(options: IronicAgentOptions) {
     this.#options = options;
   }
 
-  /** Until the signal, or until the machine is inspected. @throws the reason of the signal */
+  /** Until the signal, or until the machine is inspected or locked down. @throws the reason of the signal */
   async run(signal: AbortSignal): Promise<void> {
     const { hardware, parameters } = this.#options;
     const callback = parameters['ipa-inspection-callback-url'];
@@ -60,7 +62,7 @@ export class IronicAgent {
     if (api !== undefined) await this.#serve(signal, `${api.replace(/\/$/, '')}/v1`);
   }
 
-  async #serve(signal: AbortSignal, api: string): Promise<never> {
+  async #serve(signal: AbortSignal, api: string): Promise<void> {
     const { authority, hardware, parameters } = this.#options;
     const addresses = hardware.nics.map(({ macAddress }) => macAddress).join(',');
     const { node, config } = await this.#untilFound(signal, `${api}/lookup?addresses=${addresses}`);
@@ -73,7 +75,7 @@ export class IronicAgent {
       agent_token: this.#token,
       agent_verify_ca: authority.caPem,
     };
-    for (;;) {
+    while (!this.#isLockedDown) {
       this.#finished = Promise.withResolvers();
       // A node that Ironic works on rejects it; the next one comes.
       await request(signal, `${api}/heartbeat/${node.uuid}`, heartbeat);
@@ -124,6 +126,7 @@ export class IronicAgent {
       command.command_error = { type, code: 500, message, details };
       command.command_status = 'FAILED';
     }
+    this.#isLockedDown ||= name === 'system.lockdown';
     this.#finished.resolve();
   }
 }
