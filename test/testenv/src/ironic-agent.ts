@@ -9,8 +9,8 @@ import { z } from 'zod';
 import { AgentError, type AgentWork } from './ironic-agent-work.ts';
 import { inventoryOf } from './ironic-agent-inventory.ts';
 
-/** Sooner than in production, where it is minutes. */
-const heartbeatMs = 500;
+/** Sooner than in production, where it is minutes. Each one locks the node for a moment. */
+const heartbeatMs = 1_500;
 const agentVersion = '11.0.0';
 /** Of the API of Ironic: the first one with the node in the answer to an inspection. */
 const apiVersion = '1.84';
