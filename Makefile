@@ -32,7 +32,7 @@ e2e: node_modules/.installed ## What real machines in QEMU and a real dnsmasq do
 e2e-deps: ## Install the Debian packages that real machines need
 	$(sudo) apt-get update -q
 	$(sudo) apt-get install -qy --no-install-recommends qemu-system-x86 ovmf ipxe-qemu dnsmasq-base busybox-static \
-	  binutils systemd-boot-efi cpio zstd ipxe iproute2 bubblewrap runc skopeo jq qemu-utils
+	  binutils systemd-boot-efi cpio zstd ipxe iproute2 bubblewrap runc skopeo jq qemu-utils mtools
 
 nightly: node_modules/.installed ## The seeded tests with 200 seeds; ARGS="--seeds=20 --first-seed=81"
 	@$(node) tools/project/src/run-tests.ts --seeds=200 $(ARGS) seeded

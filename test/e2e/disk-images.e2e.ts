@@ -9,8 +9,12 @@ import { mbrImage, mebibyte } from '@metal/probe/deploy/disk-fixture.ts';
 import { bootSector } from '@metal/simulator/qemu/boot-sector.ts';
 import { QemuMachine } from '@metal/simulator/qemu/qemu-machine.ts';
 import { startImageServer } from '@metal/testenv/image-server.ts';
-import { addRealMachine, startRealTestenv, timeoutSignal } from './real-testenv.ts';
+import { MachineNetwork, machineNetworkBlocker } from '@metal/testenv/machine-network.ts';
+import { diskSystem } from './disk-system.ts';
+import { addRealMachine, discoveryImage, startRealTestenv, timeoutSignal } from './real-testenv.ts';
 
+const blocker = await machineNetworkBlocker();
+const systemLine = /^system on the disk with the data of its user of "name": *"node-1"/;
 const banner = 'SYSTEM FROM THE DISK IMAGE';
 
 /** A disk with one partition, whose boot code prints its banner and obeys the power button. */
@@ -63,6 +67,43 @@ for (const [format, fileOf] of formats) {
     );
   });
 }
+
+test(
+  'a system that UEFI starts from its disk reads its config drive, also after a loss of power',
+  blocker === undefined ? {} : { skip: blocker },
+  async () => {
+    await using network = await MachineNetwork.open();
+    await using images = await startImageServer();
+    const flags = [`--allowed-image-origins=${images.url}`, '--refused-image-networks=192.0.2.0/24'];
+    await using testenv = await startRealTestenv({
+      host: network.host,
+      flags: [...network.dhcpFlags, '--probe-os-image=discovery-uki', ...flags],
+    });
+    const machine = { firmware: 'OVMF', nics: [{ tap: await network.port(), rom: false }] } as const;
+    const node = await addRealMachine(testenv, { ...machine, disks: [{ kind: 'nvme', bytes: 128 * mebibyte }] });
+    await testenv.plugIn(node);
+    await testenv.server(node).hasReason('Available');
+    const data = { userData: Buffer.from('the data of its user').toString('base64') };
+    await testenv.client.create(Secret, { metadata: { name: 'user', namespace: 'default' }, data });
+    const meta = { metaData: Buffer.from('{"name": "node-1"}').toString('base64') };
+    await testenv.client.create(Secret, { metadata: { name: 'meta', namespace: 'default' }, data: meta });
+
+    const image = await diskSystem(discoveryImage);
+    const checksum = createHash('sha256').update(image).digest('hex');
+    const url = images.serve('os.raw', image);
+    const secrets = { userData: { name: 'user' }, metaData: { name: 'meta' } };
+    const diskImage = { url, checksum, format: 'raw', ...secrets } as const;
+    const claim = await testenv.claim({ image: '', diskImage, on: node });
+    await node.serial.waitForLine(/: first in the boot order/, timeoutSignal());
+    const starts = (count: number) =>
+      node.until(() => node.serial.last().filter((line) => systemLine.test(line)).length === count, timeoutSignal());
+    using _lines = node.serial.onLine(() => node.machine.touch());
+    await starts(1);
+    await claim.watched.hasCondition('Ready', 'True');
+    node.machine.cutOff();
+    await starts(2);
+  },
+);
 
 async function readStart(path: string, sizeBytes: number): Promise<Buffer> {
   await using file = await open(path);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { BackEndNotReady } from '@metal/metal3/provisioner/back-end.ts';
+import type { Provisioner } from '@metal/metal3/provisioner/provisioner.ts';
 import { done } from '@metal/metal3/provisioner/step-result.ts';
 import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic-fixture.ts';
 import type { RelayedRequest, RelayFault } from '@metal/testenv/ironic-relay.ts';
@@ -65,9 +66,20 @@ test('a locked node is asked again after three seconds, and its ID is known', as
     using _ = failing('PUT', verb, locked);
     const { result, id } = await (await host.provisioner()).register(host.registrationData());
     assert.ok(result.kind === 'busy' && result.delayMs >= 3_000 && result.delayMs <= 3_750);
+    assert.equal(result.message, undefined);
     assert.match(id ?? '', /^[0-9a-f-]{36}$/);
   }
   assert.deepEqual(await host.until(), done);
+});
+
+test('what Ironic refuses at present is awaited with its text', async () => {
+  const host = fixture.host();
+  const refused = answer(409, 'The node is associated with an instance.');
+  assert.deepEqual(await host.until((provisioner) => provisioner.powerOn({ isForced: false })), done);
+  using _ = failing('PUT', /states\/power$/, refused);
+  const result = await (await host.provisioner()).powerOff({ ...off, cleaning: 'disabled' });
+  assert.ok(result.kind === 'busy');
+  assert.match(result.message ?? '', /^Ironic rejected PUT .* with 409: The node is associated with an instance\.$/);
 });
 
 test('an error of Ironic is thrown with its text, and without the password of the BMC', async () => {
@@ -108,6 +120,75 @@ test('a node that vanishes during a pass is unregistered', async () => {
   const data = { cleaning: 'disabled', restartsAfterFailure: false } as const;
   assert.deepEqual(await (await host.provisioner()).deprovision(data), { kind: 'unregistered' });
 });
+
+const off = { mode: 'hard', isForced: false } as const;
+const firmware = { settings: {}, updates: [] };
+const servicing = { firmware, isUnprepared: false, restartsAfterFailure: false };
+type Operation = (provisioner: Provisioner) => Promise<unknown>;
+/** States that need a ramdisk, which fake hardware has not: what they lead to. */
+const waitingStates: [title: string, state: string, target: string, operation: Operation, verbs: string[]][] = [
+  [
+    'a manual cleaning ends for a power-off',
+    'clean wait',
+    'manageable',
+    (provisioner) => provisioner.powerOff({ ...off, cleaning: 'metadata' }),
+    ['abort'],
+  ],
+  [
+    'an automated cleaning goes on',
+    'clean wait',
+    'available',
+    (provisioner) => provisioner.powerOff({ ...off, cleaning: 'metadata' }),
+    [],
+  ],
+  [
+    'an automated cleaning that nobody wants ends for a power-off',
+    'clean wait',
+    'available',
+    (provisioner) => provisioner.powerOff({ ...off, cleaning: 'disabled' }),
+    ['abort'],
+  ],
+  [
+    'a servicing goes on',
+    'service wait',
+    'active',
+    (provisioner) => provisioner.service({ ...servicing, hasFirmwareSpec: true }),
+    [],
+  ],
+  [
+    'a servicing whose settings were removed ends',
+    'service wait',
+    'active',
+    (provisioner) => provisioner.service({ ...servicing, hasFirmwareSpec: false }),
+    ['abort'],
+  ],
+  ['a cleaning is not left for a deletion', 'clean wait', 'available', (provisioner) => provisioner.delete(), []],
+  [
+    'a deployment is left for a forced detachment only',
+    'wait call-back',
+    'active',
+    (provisioner) => provisioner.detach({ isForced: false }),
+    [],
+  ],
+];
+for (const [title, state, target, operation, verbs] of waitingStates)
+  test(`in state ${state}, ${title}`, async () => {
+    const host = fixture.host();
+    assert.deepEqual(await host.until(), done);
+    const node = { ...(await fixture.node(host)), provision_state: state, target_provision_state: target };
+    fixture.relay.clear();
+    const provisioner = await host.provisioner();
+    const [read, accepted] = [200, 202].map(
+      (status) => ({ kind: 'answer', status, body: JSON.stringify(node) }) as const,
+    );
+    fixture.relay.setFault(({ method }) => (method === 'GET' ? read : accepted));
+    await operation(provisioner).finally(() => fixture.relay.setFault(() => undefined));
+    assert.deepEqual(
+      fixture.relay.changes.flatMap(({ body }) => Object(body).target ?? []),
+      verbs,
+    );
+    assert.equal(fixture.relay.changes.length, verbs.length);
+  });
 
 const versions: [newest: string, sent: string | undefined][] = [
   ['1.82', undefined],

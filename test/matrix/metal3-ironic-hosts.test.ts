@@ -56,7 +56,7 @@ suite('BareMetalHosts on a real Ironic', () => {
     assert.equal(secret.metadata.finalizers, undefined);
   });
 
-  test('a host of a Redfish BMC is inspected by its BMC, and its power follows spec.online', async () => {
+  test('a host of a Redfish BMC is inspected by its BMC, its power follows spec.online, and a BMC that is away is a condition', async () => {
     const node = await fleet.add();
     const { systemId, hardware } = node.machine;
     await testenv.secret('power-login', { username: 'admin', password: 'fleet-password' });
@@ -79,6 +79,12 @@ suite('BareMetalHosts on a real Ironic', () => {
     await testenv.hosts.patch('power', { spec: { online: false } });
     await host.until('is off', ({ status: now }) => now?.poweredOn === false);
     assert.equal(node.machine.power, 'Off');
+
+    await node.bmc.refuse();
+    const unreachable = await host.hasReason('PowerFailure');
+    assert.deepEqual([host.condition('Manageable')?.status, unreachable.status?.errorMessage], ['False', '']);
+    await node.bmc.heal();
+    await host.hasCondition('Manageable', 'True');
   });
 
   test('wrong credentials are an error with a reason until the Secret has the right ones', async () => {

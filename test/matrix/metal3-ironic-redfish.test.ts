@@ -131,6 +131,8 @@ test('a deployment that fails says why, and the host is available again after it
   assert.ok(failure.kind === 'failed');
   assert.match(failure.message, /^http:\/\/127.0.0.1:9\/live\.iso: .*VirtualMedia/s);
   assert.equal((await fixture.node(host)).deploy_interface, 'ramdisk');
+  const order = fixture.relay.changes.findLast(({ body }) => Object(body).target === 'active');
+  assert.deepEqual(order?.body, { target: 'active' }, 'a live ISO has no config drive');
   const retry = { cleaning: 'disabled', restartsAfterFailure: false } as const;
   const undeploy = host.until((provisioner) => provisioner.deprovision(retry), { state: 'deprovisioning' });
   assert.deepEqual(await undeploy, done);

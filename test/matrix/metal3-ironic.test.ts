@@ -125,6 +125,22 @@ test('a custom deployment sends its step, and is interrupted by force only', asy
   assert.deepEqual(changesOf(host).slice(-2), ['active', 'deleted']);
 });
 
+test('a password that is rotated during a deployment is used after it', async () => {
+  const host = fixture.host({ customDeploy: { method: 'install_everything' } });
+  const data = { ...deployment, image: undefined, customDeploy: 'install_everything' };
+  const waits = async (): Promise<boolean> => (await fixture.node(host)).provision_state === 'wait call-back';
+  await host.passUntil((provisioner) => provisioner.provision(data), waits);
+  const mark = async () => Object((await fixture.node(host)).extra);
+  const before = await mark();
+  host.setCredentials('admin', 'rotated');
+  fixture.relay.clear();
+  assert.equal((await (await host.provisioner()).provision(data)).kind, 'busy');
+  assert.deepEqual(await host.until(undefined, { state: 'provisioning' }), done);
+  assert.deepEqual([changesOf(host), await mark()], [[], before], 'Ironic works with the former one');
+  assert.deepEqual(await undeploy(host), done);
+  assert.notDeepEqual(await mark(), before);
+});
+
 test('power is changed softly or hard, and a host that must stay on is restarted', async () => {
   const host = fixture.host();
   assert.deepEqual(await host.until(), done);

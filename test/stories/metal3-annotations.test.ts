@@ -6,6 +6,7 @@ import {
   hardwareDetailsAnnotation,
   inspectAnnotation,
   pausedAnnotation,
+  provisionerAnnotation,
   statusAnnotation,
 } from '@metal/api/metal3/metal3-contract.ts';
 import { type HostTestenv, startHostTestenv } from '@metal/testenv/host-testenv.ts';
@@ -60,6 +61,12 @@ suite('Annotations of a BareMetalHost', { concurrency: true }, () => {
     await hasCaughtUp('after-created');
     const { metadata, status } = await testenv.hosts.named('created-paused').exists();
     assert.deepEqual([metadata.finalizers, status], [undefined, undefined]);
+  });
+
+  test('a host without a BMC needs no back end', async () => {
+    const annotations = { [provisionerAnnotation]: 'ironic' };
+    await testenv.host('bare', { spec: { bmc: { address: '', credentialsName: '' } }, metadata: { annotations } });
+    await testenv.hosts.named('bare').reaches('unmanaged');
   });
 
   test('a host that was moved here goes on with the status of its annotation', async () => {

@@ -40,7 +40,7 @@ suite('The Secret of the BMC of a BareMetalHost', { concurrency: true }, () => {
     const repaired = await host.reaches('available');
     assert.equal(repaired.status?.errorMessage, '');
     assert.equal(repaired.status?.goodCredentials?.credentials?.name, 'rejected-bmc');
-    assert.ok(testenv.reasonsAbout('rejected').includes('RegistrationError'));
+    await testenv.hasEvents('rejected', 'RegistrationError');
   });
 
   test('an incomplete Secret is used as soon as it is complete', async () => {
@@ -135,6 +135,26 @@ suite('The Secret of the BMC of a BareMetalHost', { concurrency: true }, () => {
     assert.ok(testenv.backEnd.machine('kept').started.includes('delete'));
   });
 
+  test('user data that do not exist yet are awaited, and the host says so', async () => {
+    const image = { url: 'http://images.test/os.raw', checksum: 'abc', format: 'raw' } as const;
+    await testenv.host('awaits', { spec: { image, userData: { name: 'late-data' } } });
+    const host = testenv.hosts.named('awaits');
+    const { status } = await host.hasMessage(/the Secret late-data with the userData of the host does not exist/);
+    assert.deepEqual([status?.provisioning.state, status?.errorMessage], ['provisioning', '']);
+    await testenv.secret('late-data', { userData: 'text' });
+    const provisioned = await host.reaches('provisioned');
+    assert.deepEqual(provisioned.status?.provisioningFailCount, 0);
+  });
+
+  test('a registry login that is not understood has an event of its own', async () => {
+    await testenv.secret('login', { other: 'text' });
+    const image = { url: 'oci://registry.test/os:1', ociAuthSecretName: 'login' };
+    await testenv.host('registry', { spec: { image } });
+    const host = testenv.hosts.named('registry');
+    await host.until('has failed', ({ status }) => status?.errorType === 'provisioning error');
+    await testenv.hasEvents('registry', 'ImageAuthFormatUnsupported');
+  });
+
   test('user data of another namespace is refused', async () => {
     const { backEnd, hosts } = testenv;
     const host = hosts.named('foreign');
@@ -144,6 +164,8 @@ suite('The Secret of the BMC of a BareMetalHost', { concurrency: true }, () => {
     const failing = await host.until('has failed', ({ status }) => status?.errorType === 'provisioning error');
     assert.match(failing.status?.errorMessage ?? '', /spec.userData names a Secret in the namespace kube-system/);
     assert.ok(!backEnd.machine('foreign').started.includes('provision'));
+    const counter = await testenv.metrics.getSingleMetric('metal3_host_config_data_error_total')?.get();
+    assert.ok(counter?.values.some(({ labels, value }) => labels.host_data_type === 'userData' && value > 0));
     await testenv.secret('own-data', { userData: 'own' });
     await hosts.patch('foreign', { spec: { userData: { name: 'own-data', namespace } } });
     await host.reaches('provisioned');

@@ -21,6 +21,12 @@ suite('Detachment and deletion of a BareMetalHost', { concurrency: true }, () =>
   const annotate = (name: string, text: string | null) =>
     testenv.hosts.patch(name, { metadata: { annotations: { [detachedAnnotation]: text } } });
 
+  /** The counter of a host. */
+  async function counted(metric: string, host: string): Promise<number> {
+    const { values = [] } = (await testenv.metrics.getSingleMetric(metric)?.get()) ?? {};
+    return values.find(({ labels }) => labels.host === host)?.value ?? 0;
+  }
+
   async function running(name: string, spec: Partial<BareMetalHost['spec']> = {}, state = 'provisioned') {
     await testenv.host(name, { spec: { image, ...spec } });
     const host = testenv.hosts.named(name);
@@ -69,6 +75,7 @@ suite('Detachment and deletion of a BareMetalHost', { concurrency: true }, () =>
     await annotate('delayed', null);
     await host.isGone();
     assert.deepEqual(since(), ['detach', 'register', 'deprovision', 'delete']);
+    assert.ok((await counted('metal3_delete_delayed_for_detached_total', 'delayed')) > 0);
   });
 
   test('an externally provisioned host is adopted, and powered off before it is deleted', async () => {
@@ -132,6 +139,7 @@ suite('Detachment and deletion of a BareMetalHost', { concurrency: true }, () =>
     );
     await host.isGone();
     assert.equal(machine.nodeId, undefined);
+    assert.equal(await counted('metal3_delete_without_deprovisioning_total', 'stuck'), 1);
   });
 
   test('HardwareData is owned by its host and kept until the host is deleted', async () => {

@@ -42,10 +42,11 @@ export interface NativeTestenv extends AsyncDisposable {
 export async function startNativeTestenv(
   start: (options: TestenvOptions) => Promise<Testenv>,
   flags: readonly string[] = [],
+  options: Pick<TestenvOptions, 'speed'> = {},
 ): Promise<NativeTestenv> {
   await using stack = new AsyncDisposableStack();
   const images = stack.use(await startImageServer());
-  const testenv = stack.use(await start({ flags: [...nativeFlags(images), ...flags] }));
+  const testenv = stack.use(await start({ ...options, flags: [...nativeFlags(images), ...flags] }));
   const native = stack.use(await followHosts(testenv, images));
   const opened = stack.move();
   return { ...native, [Symbol.asyncDispose]: () => opened.disposeAsync() };

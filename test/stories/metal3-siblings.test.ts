@@ -5,6 +5,7 @@ import { DataImage } from '@metal/api/metal3/data-image.ts';
 import { FirmwareSchema } from '@metal/api/metal3/firmware-schema.ts';
 import { HostFirmwareComponents } from '@metal/api/metal3/host-firmware-components.ts';
 import { HostFirmwareSettings } from '@metal/api/metal3/host-firmware-settings.ts';
+import { HostUpdatePolicy } from '@metal/api/metal3/host-update-policy.ts';
 import { pausedAnnotation, rebootAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import { PreprovisioningImage } from '@metal/api/metal3/preprovisioning-image.ts';
 import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
@@ -145,6 +146,35 @@ suite('Objects beside a BareMetalHost', () => {
     await object.hasCondition('ChangeDetected', 'False');
     await host.reaches('available');
     assert.equal(preparations('updated'), before + 1);
+    await firmwareComponents.patch('updated', { spec: { updates: [] } });
+    await object.until('has no started update', ({ status }) => status?.updates?.length === 0);
+    await object.hasCondition('ChangeDetected', 'False');
+    assert.equal(preparations('updated'), before + 1);
+  });
+
+  test('a firmware update of a provisioned host is made at its next restart, if its policy says so', async () => {
+    await testenv.host('serviced', { spec: { image } });
+    const host = testenv.hosts.named('serviced');
+    await host.reaches('provisioned');
+    await host.until('is on', ({ status }) => status?.poweredOn === true);
+    const spec = { firmwareUpdates: 'onReboot' } as const;
+    await testenv.client.create(HostUpdatePolicy, { ...named('serviced'), spec });
+    const object = firmwareComponents.named('serviced');
+    await firmwareComponents.patch('serviced', { spec: { updates: [bios] } });
+    await object.hasCondition('ChangeDetected', 'True');
+    const { started } = testenv.backEnd.machine('serviced');
+    const { length } = started;
+    await testenv.hosts.patch('serviced', { metadata: { annotations: { [rebootAnnotation]: '' } } });
+    await object.until('has started it', ({ status }) => (status?.updates ?? []).length > 0);
+    await host.until(
+      'is on again',
+      ({ status, metadata }) =>
+        status?.poweredOn === true &&
+        status.operationalStatus === 'OK' &&
+        metadata.annotations?.[rebootAnnotation] === undefined,
+    );
+    assert.deepEqual(started.slice(length), ['powerOff', 'service', 'powerOn']);
+    assert.equal(host.now?.status?.provisioning.state, 'provisioned');
   });
 
   test('an update of an unknown component is reported, and the host is left alone', async () => {

@@ -562,8 +562,12 @@
 - apiGroups:
     - metal.ironcore.dev
   resources:
+    - biossettings
+    - biosversions
     - bmcs
     - bmcsecrets
+    - bmcversions
+    - firmwareversions
     - serverclaims
     - servers
   verbs:

@@ -206,9 +206,10 @@ export function startMetal3Controllers(
       builtInBackEnds(
         {
           config: config.metal3,
-          caches: { ...caches, hosts: manager.caches.hosts },
+          caches: { ...caches, ...hostCachesOf(manager.caches) },
           client,
           fleetDisks: config.operator.cleanupDisks,
+          publishesFirmware: config.operator.publishesFirmware,
           clock,
           random,
         },
@@ -218,6 +219,8 @@ export function startMetal3Controllers(
   });
   return stack.use(running);
 }
+
+const hostCachesOf = ({ hosts, firmwareComponents }: Metal3Caches) => ({ hosts, firmwareComponents });
 
 const dhcpLeaseName = 'metal-operator-dhcp';
 

@@ -16,6 +16,8 @@ export interface BackEndOptions {
   readonly client: KubeClient;
   /** Erasure of Servers without a policy of their own: --cleanup-disks. */
   readonly fleetDisks: string;
+  /** The operator reads the firmware of machines: --publish-firmware. */
+  readonly publishesFirmware: boolean;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -25,7 +27,7 @@ export function builtInBackEnds(
   options: BackEndOptions,
   stack: AsyncDisposableStack,
 ): Readonly<Partial<Record<BackEndName, BackEnd>>> {
-  return { native: new NativeBackEnd(options.client, options.caches, options.fleetDisks), ...ironicOf(options, stack) };
+  return { native: new NativeBackEnd(options), ...ironicOf(options, stack) };
 }
 
 function ironicOf({ config: { ironic }, caches, clock, random }: BackEndOptions, stack: AsyncDisposableStack) {

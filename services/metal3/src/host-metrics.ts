@@ -10,6 +10,11 @@ const counters = {
   powerChanges: ['metal3_operation_power_change_total', 'Power requests', [...perHost, 'on_off']],
   credentialsMissing: ['metal3_credentials_missing_total', 'Reconciles without a Secret of the BMC', perHost],
   credentialsInvalid: ['metal3_credentials_invalid_total', 'Reconciles with an unusable Secret of the BMC', perHost],
+  credentialsUnhandledErrors: [
+    'metal3_credentials_unhandled_error_total',
+    'Reconciles in which the Secret of the BMC could not be read or claimed',
+    perHost,
+  ],
   credentialsUpdated: ['metal3_credentials_updated_total', 'Changed credentials that the BMC accepted', perHost],
   noManagementAccess: [
     'metal3_credentials_no_management_access_total',

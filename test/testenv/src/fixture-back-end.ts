@@ -15,6 +15,7 @@ export type FixtureOperation =
   | 'adopt'
   | 'deprovision'
   | 'service'
+  | 'abortService'
   | 'powerOn'
   | 'powerOff'
   | 'restart'
@@ -202,13 +203,17 @@ class FixtureProvisioner implements Provisioner {
     return { result: await this.#run('prepare'), isStarted: true };
   }
 
-  async service() {
-    return { result: await this.#run('service'), isStarted: true };
+  async service({ isUnprepared, hasFirmwareSpec }: { isUnprepared: boolean; hasFirmwareSpec: boolean }) {
+    const isRunning = this.#machine.running?.operation === 'service';
+    if (!hasFirmwareSpec && isRunning) return { result: await this.#run('abortService'), isStarted: false };
+    if (!isUnprepared && !isRunning) return { result: done, isStarted: false };
+    return { result: await this.#run('service'), isStarted: isUnprepared };
   }
 
   async provision({ image }: { readonly image: { readonly url: string } | undefined }) {
-    // A back end reads them once it writes the config drive.
+    // A back end reads them once it writes the image and its config drive.
     await this.#access.config.userData();
+    await this.#access.config.imagePullSecret();
     const machine = this.#machine;
     if (image !== undefined && machine.image === image.url) return done;
     machine.isErased = false;

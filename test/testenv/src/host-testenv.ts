@@ -20,6 +20,7 @@ import { FixtureBackEnd } from './fixture-back-end.ts';
 import { ObjectsOfKind } from './objects-of-kind.ts';
 import { scaledClock } from './scaled-clock.ts';
 import { Timeline } from './timeline.ts';
+import { untilChanged } from './watched-object.ts';
 
 export interface HostTestenvOptions {
   readonly speed?: number;
@@ -123,10 +124,19 @@ export class HostTestenv implements AsyncDisposable {
     return this.client.create(Secret, { metadata: { name, namespace }, data });
   }
 
-  /** Reasons of the events about an object that the host controller recorded, in order. */
-  reasonsAbout(name: string): string[] {
-    const about = [...this.events.all()].filter(({ regarding }) => regarding.name === name);
-    return about.toSorted((one, other) => (one.eventTime < other.eventTime ? -1 : 1)).map(({ reason }) => reason);
+  /** Resolves once there are events about the object for these reasons: the controllers record them after the status. */
+  async hasEvents(name: string, ...reasons: readonly string[]): Promise<void> {
+    const missing = () => {
+      const about = [...this.events.all()].filter(({ regarding }) => regarding.name === name);
+      return new Set(reasons).difference(new Set(about.map(({ reason }) => reason)));
+    };
+    await untilChanged(
+      `events about ${name}`,
+      `all of ${reasons.join(', ')}`,
+      () => missing().size === 0,
+      (check) => this.events.onChange(check),
+      this.#timeline,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { Child } from '@metal/process/child.ts';
@@ -69,7 +69,10 @@ class RunningIronic implements IronicService {
 
   async install(): Promise<void> {
     const { directory, python, login } = this.#place;
-    await Promise.all(['http', 'locks', 'cache'].map((name) => mkdir(join(directory, name))));
+    await Promise.all(['http', 'locks', 'cache', 'bin'].map((name) => mkdir(join(directory, name))));
+    // Ironic makes config drives with this program, and one of its own dependencies has another of this kind.
+    const makeIso = `#!/bin/sh\nexec '${python}' '${join(dirname(python), 'pycdlib-genisoimage')}' "$@"\n`;
+    await writeFile(join(directory, 'bin/genisoimage'), makeIso, { mode: 0o755 });
     if (login !== undefined)
       await writeFile(join(directory, 'htpasswd'), `${login.username}:${await hash(login.password, 4)}\n`);
     await writeFile(join(directory, 'ironic.conf'), configurationOf(this.#place));
@@ -84,6 +87,7 @@ class RunningIronic implements IronicService {
       command: python,
       args: ['-c', service, ...this.#arguments()],
       directory,
+      environment: { ...process.env, PATH: `${join(directory, 'bin')}:${process.env.PATH}` },
       logFile: join(directory, 'output.log'),
       leftovers: directory,
     });

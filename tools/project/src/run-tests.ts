@@ -23,7 +23,7 @@ const testTimeoutMs = 600_000;
 /** Full matrices, load tests, seeds, programs built from Go, several replicas, and long waits in real time. */
 const matrixFolder = 'test/matrix/';
 /** Default number of seeds for the seeded stories, without and with --all. */
-const seedsOf = { test: 5, all: 20 };
+const seedsOf = { test: 5, all: 10 };
 /** Each running file may have an API server of 300 MB. */
 const mostAtOnce = 8;
 /** A machine without KVM uses one core, and the tests have deadlines. */

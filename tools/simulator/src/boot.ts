@@ -178,7 +178,7 @@ async function runImage(end: ScriptEnd & { kind: 'boot' }, env: BootEnvironment,
   }
   const running: Running = {
     from: 'network',
-    role: roleOf(ignition),
+    role: isIronicAgent({ parameters }) ? 'deployer' : roleOf(ignition),
     kernel: end.kernel,
     initrd: end.initrds[0],
     commandLine: end.commandLine,
@@ -202,6 +202,10 @@ function roleOf({ probe, erasure, deployment }: MachineIgnition): Running['role'
   if (erasure !== undefined) return 'eraser';
   return deployment === undefined ? 'probe' : 'deployer';
 }
+
+/** The ramdisk of OpenStack Ironic; its arguments depend on its work. */
+export const isIronicAgent = ({ parameters }: Pick<Running, 'parameters'>): boolean =>
+  Object.keys(parameters).some((name) => name.startsWith('ipa-'));
 
 /** A UKI has no arguments: it finds its ignition beside the boot file of DHCP, if that belongs to a boot. */
 const ignitionUrlOfUki = (url: string): string | undefined =>

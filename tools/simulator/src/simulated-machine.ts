@@ -175,6 +175,11 @@ export class SimulatedMachine implements Machine {
     this.#changed();
   }
 
+  /** A program wrote this system to a disk. */
+  install(system: Running): void {
+    this.#installed = system;
+  }
+
   /** The disks are empty again. */
   erase(): void {
     this.#installed = undefined;

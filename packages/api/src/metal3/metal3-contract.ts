@@ -44,6 +44,8 @@ export const detachedServerAnnotation = 'metal3.io/detached';
 export const adoptedForHostAnnotation = 'metal3.io/adopted-for-host';
 /** On a Server: its erasure policy before the host's; empty for none. */
 export const formerCleanupAnnotation = 'metal3.io/former-cleanup-disks';
+/** On an object that changes settings or firmware for a host: the time of its failure that the host has tried again. */
+export const retriedFailureAnnotation = 'metal3.io/retried-failure';
 /** The controller in the events of hosts. */
 export const hostEventController = 'metal3.io/baremetal-controller';
 /** Lease of the leader. The baremetal-operator of Metal3 has the same. */

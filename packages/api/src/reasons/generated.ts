@@ -6774,8 +6774,8 @@ export const errorCodes = {
   },
   "HostSecretMissing": {
     "retry": "later",
-    "meaning": "A Secret that a BareMetalHost names for its config drive or its ramdisk does not exist.",
-    "remedy": "Create the Secret that the message names, or correct the name in the host."
+    "meaning": "A Secret with the HTTP headers of a BMCEventSubscription does not exist. Of a BareMetalHost, its status says so instead.",
+    "remedy": "Create the Secret that the message names, or correct the name."
   },
   "BindingRefused": {
     "retry": "later",

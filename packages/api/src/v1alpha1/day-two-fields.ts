@@ -64,7 +64,7 @@ export const image = () =>
   });
 
 export const versionTemplate = () => ({
-  version: z.string().describe('Desired version.'),
+  version: z.string().describe('Desired version. Empty: that of the image, which is installed once.'),
   updatePolicy: z.string().optional().describe('Force: install even if the BMC would reject the version.'),
   upgradePolicy: z
     .enum(['Exact', 'Newer'])

@@ -17,6 +17,8 @@ export interface EventText {
   readonly note: string;
   /** Reporting controller. Default: the recorder's. */
   readonly controller?: string | undefined;
+  /** Another object that the event is about. */
+  readonly related?: Event['related'];
   /** Another note of the same reason is counted too, and not recorded again: the note names what changes all the time. */
   readonly isCountedByReason?: boolean;
 }
@@ -93,7 +95,8 @@ function newEvent(object: KubeObject, text: EventText, recorder: string, now: nu
   };
 }
 
-function describe({ apiVersion, kind, metadata }: KubeObject, { type, reason, action, note }: EventText, now: number) {
+function describe({ apiVersion, kind, metadata }: KubeObject, text: EventText, now: number) {
+  const { type, reason, action, note, related } = text;
   const { name, namespace, uid } = metadata;
   return {
     type,
@@ -102,6 +105,7 @@ function describe({ apiVersion, kind, metadata }: KubeObject, { type, reason, ac
     note: withoutControlCharacters(note).slice(0, longestNote),
     eventTime: microTime(now),
     regarding: { apiVersion, kind, name, namespace, uid },
+    ...(related === undefined ? {} : { related }),
   };
 }
 

@@ -71,6 +71,7 @@ export interface Event extends KubeObject {
     namespace?: string | undefined;
     uid?: string | undefined;
   };
+  related?: { [Name in keyof Event['regarding']]?: Event['regarding'][Name] | undefined } | undefined;
   series?: { count: number; lastObservedTime: string } | undefined;
 }
 export const Event = builtin<Event>('events.k8s.io/v1', 'Event', 'events', 'Namespaced');

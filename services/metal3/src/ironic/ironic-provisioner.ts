@@ -14,7 +14,7 @@ import type {
   Started,
 } from '../provisioner/provisioner.ts';
 import { type CleaningMode, failed, type StepResult } from '../provisioner/step-result.ts';
-import { isLocked } from './http/ironic-error.ts';
+import { conflictOf, isLocked } from './http/ironic-error.ts';
 import type { IronicPass } from './ironic-pass.ts';
 import { powerFailure } from './node/ironic-node.ts';
 import type { ParsedNodeAddress } from './node/node-address.ts';
@@ -147,7 +147,7 @@ export class IronicProvisioner implements Provisioner {
       return await operation();
     } catch (error) {
       if (error instanceof NodeUnregistered) return otherwise({ kind: 'unregistered' });
-      if (isLocked(error)) return otherwise(this.#given.session.delays.short());
+      if (isLocked(error)) return otherwise(this.#given.session.delays.short(conflictOf(error)));
       throw error;
     }
   }

@@ -6,7 +6,7 @@ import { hasNothingToBoot, isAdoptionRequested } from '@metal/api/wire/adoption.
 import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import { done, failed, type StepResult } from '../provisioner/step-result.ts';
 import { foreignClaim, newClaim } from './claim-of-host.ts';
-import { formerPolicyOf, policyOf } from './erasure-policy.ts';
+import { policyOf } from './erasure-policy.ts';
 import { explained } from './host-objects.ts';
 import { claimNameOf } from './native-names.ts';
 import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
@@ -26,7 +26,7 @@ export async function adoptHost(pass: NativePass, state: ProvisioningState): Pro
   if (isAdoptionRequested(server)) return claimMachine(pass, server, pass.access.host.spec.online ? 'On' : 'Off');
   if (claim !== undefined) {
     // From now on the machine is that of a managed host.
-    const policy = state === 'provisioned' ? formerPolicyOf(server) : undefined;
+    const policy = state === 'provisioned' && hasNothingToBoot(claim.spec) ? wantedPolicy(pass, server) : undefined;
     return policy === undefined ? done : writeServer(pass, server, policy);
   }
   const wasAdopted = server.metadata.annotations?.[adoptedForHostAnnotation] !== undefined;
@@ -41,14 +41,13 @@ export async function adoptHost(pass: NativePass, state: ProvisioningState): Pro
 
 /** The Server has operation=adopt. */
 export async function claimMachine(pass: NativePass, server: Server, power: 'On' | 'Off'): Promise<StepResult> {
-  const { access, client, fleetDisks } = pass;
+  const { access, client } = pass;
   const { host } = access;
   const { claim, hasForeignClaim } = objectsOf(pass);
   if (hasForeignClaim) return foreignClaim(host);
   if (claim === undefined) {
     // Before the claim exists: it may be deleted without its host, for example with their namespace.
-    const isKept = host.spec.externallyProvisioned === true;
-    const policy = isKept ? policyOf(server, { cleaning: 'disabled', fleetDisks }) : undefined;
+    const policy = wantedPolicy(pass, server);
     if (policy !== undefined) return writeServer(pass, server, policy);
     await client.create(ServerClaim, newClaim(host, server, { power }));
     return written('the Server is claimed');
@@ -57,6 +56,13 @@ export async function claimMachine(pass: NativePass, server: Server, power: 'On'
   return failed(
     `ServerClaim ${claimNameOf(host)} has an image, and its machine is to be taken over as it is: delete it`,
   );
+}
+
+/** Nothing is erased for an externally provisioned host. */
+function wantedPolicy({ access: { host }, fleetDisks }: NativePass, server: Server): object | undefined {
+  const { externallyProvisioned, automatedCleaningMode } = host.spec;
+  const cleaning = externallyProvisioned === true ? 'disabled' : automatedCleaningMode;
+  return policyOf(server, { cleaning, fleetDisks });
 }
 
 /** A free host became externally provisioned. */

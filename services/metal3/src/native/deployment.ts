@@ -34,6 +34,12 @@ export async function provisionHost(pass: NativePass, data: ProvisioningData): P
   if (hasForeignClaim) return foreignClaim(access.host);
   if (claim === undefined) {
     if (server.status?.state !== 'Available') return awaitAvailable(pass, server);
+    // With the claim, since others may delete it, as with its namespace: the cleanup begins at once.
+    const policy = policyOf(server, { cleaning: access.host.spec.automatedCleaningMode, fleetDisks: pass.fleetDisks });
+    if (policy !== undefined) {
+      await client.mergePatch(Server, { name: server.metadata.name }, policy, guard(server));
+      return written('the erasure is chosen');
+    }
     await saveMetaData(pass);
     await client.create(ServerClaim, newClaim(access.host, server, { power: 'On', diskImage: image }));
     return written('the Server is claimed');
@@ -134,7 +140,9 @@ export async function deprovisionHost(pass: NativePass, cleaning: CleaningMode):
   const { state } = server.status ?? {};
   if (server.spec.serverClaimRef !== undefined) return waiting('the claim is released');
   // The host lost its claim while it was externally provisioned: nothing was cleaned.
-  if (state === 'Available' && policy !== undefined && formerPolicyOf(server) !== undefined)
+  const isUncleaned =
+    policy !== undefined && server.spec.cleanup?.disks === 'None' && formerPolicyOf(server) !== undefined;
+  if (state === 'Available' && isUncleaned)
     return writeServer(pass, server, { metadata: { annotations: adoptionRequest } });
   if (state === 'Available') return restoredPolicy(pass, server);
   if (state === 'Error')

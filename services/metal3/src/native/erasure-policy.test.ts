@@ -1,64 +1,49 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formerCleanupAnnotation } from '@metal/api/metal3/metal3-contract.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { CleaningMode } from '../provisioner/step-result.ts';
 import { policyOf } from './erasure-policy.ts';
 
-interface Row {
-  readonly what: string;
-  /** spec.cleanup.disks of the Server; empty for none. */
-  readonly present: '' | 'None' | 'Purge';
-  /** That from before the host. */
-  readonly former?: string;
-  readonly cleaning: CleaningMode;
-  readonly fleetDisks?: string;
-  /** spec.cleanup.disks after the patch, and what is kept of before; undefined: no patch. */
-  readonly expected: readonly [disks: string | null, former: string] | undefined;
-}
+type Disks = NonNullable<NonNullable<Server['spec']['cleanup']>['disks']>;
 
-const rows: readonly Row[] = [
-  { what: 'a host cleans where nobody else does', present: '', cleaning: 'metadata', expected: ['Metadata', ''] },
-  { what: 'the fleet cleans more', present: '', cleaning: 'metadata', fleetDisks: 'Purge', expected: undefined },
-  { what: 'the Server has a policy', present: 'Purge', cleaning: 'metadata', expected: undefined },
-  { what: 'nothing is cleaned', present: 'Purge', cleaning: 'disabled', expected: ['None', 'Purge'] },
-  { what: 'that is so already', present: 'None', former: 'Purge', cleaning: 'disabled', expected: undefined },
-  {
-    what: 'a host that was externally provisioned is cleaned by default',
-    present: 'None',
-    former: '',
-    cleaning: 'metadata',
-    expected: ['Metadata', ''],
+const serverWith = (disks: Disks | '', former: string | undefined): Server => ({
+  apiVersion: 'metal.ironcore.dev/v1alpha1',
+  kind: 'Server',
+  metadata: { name: 's', annotations: former === undefined ? {} : { [formerCleanupAnnotation]: former } },
+  spec: {
+    systemUUID: 'u',
+    reclaimPolicy: 'Recycle',
+    unclaimable: false,
+    ...(disks === '' ? {} : { cleanup: { disks } }),
   },
-  {
-    what: 'it is cleaned by the policy of the fleet',
-    present: 'None',
-    former: '',
-    cleaning: 'metadata',
-    fleetDisks: 'Purge',
-    expected: [null, ''],
-  },
-  {
-    what: 'it is cleaned by the policy of its Server',
-    present: 'None',
-    former: 'Purge',
-    cleaning: 'metadata',
-    expected: ['Purge', 'Purge'],
-  },
+});
+
+/** written: what the Server gets, with what it gets back afterwards; undefined: it stays as it is. */
+const rows: [
+  title: string,
+  present: Disks | '',
+  former: string | undefined,
+  cleaning: CleaningMode,
+  fleet: 'None' | 'Purge',
+  written: [disks: Disks | null, former: string] | undefined,
+][] = [
+  ['the default of hosts', '', undefined, 'metadata', 'None', ['Metadata', '']],
+  ['again', 'Metadata', '', 'metadata', 'None', undefined],
+  ['a fleet with a policy', '', undefined, 'metadata', 'Purge', undefined],
+  ['a Server with a policy', 'Purge', undefined, 'metadata', 'None', undefined],
+  ['a Server that nobody shall erase', 'None', undefined, 'metadata', 'None', undefined],
+  ['no cleaning', 'Purge', undefined, 'disabled', 'Purge', ['None', 'Purge']],
+  ['no cleaning, again', 'None', 'Purge', 'disabled', 'Purge', undefined],
+  ['no cleaning any more', 'Metadata', '', 'disabled', 'None', ['None', '']],
+  ['a cleaning after all', 'None', '', 'metadata', 'None', ['Metadata', '']],
+  ['a cleaning after all, as the Server asks', 'None', 'Purge', 'metadata', 'None', ['Purge', 'Purge']],
+  ['a cleaning after all, as the fleet asks', 'None', '', 'metadata', 'Purge', [null, '']],
+  ['a policy that somebody set since', 'Purge', '', 'metadata', 'None', ['Purge', 'Purge']],
 ];
-
-for (const { what, present, former, cleaning, fleetDisks = 'None', expected } of rows)
-  test(`the erasure that a host asks for: ${what}`, () => {
-    const server = {
-      apiVersion: 'metal.ironcore.dev/v1alpha1',
-      kind: 'Server',
-      metadata: { name: 's', annotations: former === undefined ? {} : { [formerCleanupAnnotation]: former } },
-      spec: { systemUUID: 'u', cleanup: present === '' ? {} : { disks: present } },
-    } as const;
-    assert.deepEqual(
-      policyOf(server, { cleaning, fleetDisks }),
-      expected && {
-        metadata: { annotations: { [formerCleanupAnnotation]: expected[1] } },
-        spec: { cleanup: { disks: expected[0] } },
-      },
-    );
+for (const [title, present, former, cleaning, fleetDisks, written] of rows)
+  test(`the erasure for a deployment: ${title}`, () => {
+    const patch = policyOf(serverWith(present, former), { cleaning, fleetDisks });
+    const found = patch && [patch.spec.cleanup.disks, patch.metadata.annotations[formerCleanupAnnotation]];
+    assert.deepEqual(found, written);
   });

@@ -9,18 +9,20 @@ interface Cleaning {
 }
 
 /**
- * The erasure that the host asks for, as a patch; undefined if the Server has it. Neither a policy that somebody set nor that of the
- * fleet is weakened by the default of hosts. The policy from before is kept in an annotation.
+ * The erasure that the host asks for, for this deployment only. Neither a policy that somebody set nor that of the fleet is weakened by
+ * the default of hosts. Undefined: the Server has it.
  */
-export function policyOf({ metadata, spec }: Server, { cleaning, fleetDisks }: Cleaning): object | undefined {
+export function policyOf({ metadata, spec }: Server, { cleaning, fleetDisks }: Cleaning) {
   const present = spec.cleanup?.disks ?? '';
-  const former = metadata.annotations?.[formerCleanupAnnotation] ?? present;
-  const byDefault = former === '' && fleetDisks === 'None' ? 'Metadata' : former;
-  const disks = cleaning === 'disabled' ? 'None' : byDefault;
-  if (disks === present) return undefined;
+  const noted = metadata.annotations?.[formerCleanupAnnotation];
+  // Anything else was set by somebody since.
+  const former = present === 'None' || present === 'Metadata' ? (noted ?? present) : present;
+  const isStrict = former !== '' || fleetDisks !== 'None';
+  const wanted = cleaning === 'disabled' ? 'None' : isStrict ? former : 'Metadata';
+  if (wanted === present && (noted ?? former) === former) return undefined;
   return {
     metadata: { annotations: { [formerCleanupAnnotation]: former } },
-    spec: { cleanup: { disks: disks === '' ? null : disks } },
+    spec: { cleanup: { disks: wanted === '' ? null : wanted } },
   };
 }
 

@@ -1,5 +1,10 @@
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
+import type { HostFirmwareComponents } from '@metal/api/metal3/host-firmware-components.ts';
 import { hostOfServerAnnotation } from '@metal/api/metal3/metal3-contract.ts';
+import type { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
+import type { BIOSVersion } from '@metal/api/v1alpha1/bios-version.ts';
+import type { BMCVersion } from '@metal/api/v1alpha1/bmc-version.ts';
+import type { FirmwareVersion } from '@metal/api/v1alpha1/firmware-version.ts';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
@@ -19,6 +24,13 @@ export interface NativeCaches {
   readonly servers: Cache<Server>;
   readonly claims: Cache<ServerClaim>;
   readonly inventories: Cache<ServerInventory>;
+  /** With the names of their hosts. */
+  readonly firmwareComponents: Cache<HostFirmwareComponents>;
+  /** With the index `server`, by name; BMCVersions with the index `bmc`. */
+  readonly biosSettings: Cache<BIOSSettings>;
+  readonly biosVersions: Cache<BIOSVersion>;
+  readonly bmcVersions: Cache<BMCVersion>;
+  readonly firmwareVersions: Cache<FirmwareVersion>;
 }
 
 /** What belongs to one host, from the caches. */
@@ -82,15 +94,26 @@ function byAge(one: BareMetalHost, other: BareMetalHost): number {
   return (first ?? '') < (second ?? '') ? -1 : 1;
 }
 
-/** Whether somebody holds a machine of the BMC. */
-export const hasClaimedServer = ({ metadata }: BMC, { servers }: NativeCaches): boolean =>
-  [...servers.all()].some(({ spec }) => spec.bmcRef?.name === metadata.name && spec.serverClaimRef !== undefined);
+/** Whether somebody holds a machine of the BMC, other than this one. */
+export const hasClaimedServer = (bmc: BMC, { servers }: Pick<NativeCaches, 'servers'>, except?: Server): boolean =>
+  [...servers.all()].some(
+    ({ metadata, spec }) =>
+      spec.bmcRef?.name === bmc.metadata.name &&
+      spec.serverClaimRef !== undefined &&
+      metadata.name !== except?.metadata.name,
+  );
 
 /** The message of a condition, with its reason. */
 export function explained(
-  { status }: { readonly status?: BMC['status'] | Server['status'] | ServerClaim['status'] },
+  { status }: { readonly status?: { readonly conditions?: readonly Explained[] | undefined } | undefined },
   type: string,
-) {
+): string {
   const condition = status?.conditions?.find((one) => one.type === type);
   return condition === undefined ? 'no reason is reported' : `${condition.reason}: ${condition.message}`;
+}
+
+interface Explained {
+  readonly type?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
 }

@@ -1,4 +1,5 @@
 import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { ParsedBmcAddress } from '../bmc/parse-bmc-address.ts';
 import type { HostAccess } from '../provisioner/back-end.ts';
 import { busy, type StepResult } from '../provisioner/step-result.ts';
@@ -12,6 +13,7 @@ export interface NativePass {
   readonly parsed: ParsedBmcAddress;
   /** Erasure of Servers without a policy of their own: --cleanup-disks. */
   readonly fleetDisks: string;
+  readonly clock: Clock;
 }
 
 export const objectsOf = ({ access: { host }, parsed, caches }: NativePass): HostObjects =>

@@ -17,15 +17,13 @@ import type {
 import { type CleaningMode, done, failed, type StepResult } from '../provisioner/step-result.ts';
 import { adoptHost } from './adoption.ts';
 import { deprovisionHost, provisionHost } from './deployment.ts';
+import { applyFirmware, dropFirmware, endFirmware, forgetPublished } from './firmware.ts';
 import { hardwareOfServer } from './hardware-of-server.ts';
 import { explained } from './host-objects.ts';
 import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
 import { powerHost, powerOf, restartHost } from './power.ts';
 import { guard, registerHost } from './registration.ts';
 import { detachHost, removeHost } from './removal.ts';
-
-const noFirmware =
-  'the native provisioner applies no HostFirmwareSettings and HostFirmwareComponents: use BIOSSettings, BIOSVersion and FirmwareVersion';
 
 /** One host on our own objects. Every call reads the caches, writes at most one object, and returns at once. */
 export class NativeProvisioner implements Provisioner {
@@ -35,8 +33,10 @@ export class NativeProvisioner implements Provisioner {
     this.#pass = pass;
   }
 
-  register(data: RegistrationData): Promise<Registration> {
-    return registerHost(this.#pass, data);
+  async register(data: RegistrationData): Promise<Registration> {
+    const registration = await registerHost(this.#pass, data);
+    if (registration.result.kind === 'done') await forgetPublished(this.#pass);
+    return registration;
   }
 
   async preprovisioningImageFormats(): Promise<undefined> {
@@ -66,33 +66,31 @@ export class NativeProvisioner implements Provisioner {
     return adoptHost(this.#pass, state);
   }
 
-  async prepare({ raid, firmware }: PreparationData): Promise<Started> {
+  async prepare({ raid, firmware, ...retry }: PreparationData): Promise<Started> {
     const volumes = [...(raid?.hardwareRAIDVolumes ?? []), ...(raid?.softwareRAIDVolumes ?? [])];
     if (volumes.length > 0)
       return { result: failed('the native provisioner configures no RAID: remove spec.raid'), isStarted: false };
-    if (Object.keys(firmware.settings).length > 0 || firmware.updates.length > 0)
-      return { result: failed(noFirmware), isStarted: false };
-    return { result: done, isStarted: true };
+    return startedBy(await applyFirmware(this.#pass, firmware, retry));
   }
 
-  async service({ hasFirmwareSpec }: ServicingData): Promise<Started> {
-    return { result: hasFirmwareSpec ? failed(noFirmware) : done, isStarted: false };
+  async service({ firmware, ...retry }: ServicingData): Promise<Started> {
+    return startedBy(await applyFirmware(this.#pass, firmware, retry));
   }
 
   provision(data: ProvisioningData): Promise<StepResult> {
     return provisionHost(this.#pass, data);
   }
 
-  deprovision({ cleaning }: { readonly cleaning: CleaningMode }): Promise<StepResult> {
-    return deprovisionHost(this.#pass, cleaning);
+  async deprovision({ cleaning }: { readonly cleaning: CleaningMode }): Promise<StepResult> {
+    return (await endFirmware(this.#pass)) ?? deprovisionHost(this.#pass, cleaning);
   }
 
-  delete(): Promise<StepResult> {
-    return removeHost(this.#pass);
+  async delete(): Promise<StepResult> {
+    return (await dropFirmware(this.#pass)) ?? removeHost(this.#pass);
   }
 
-  detach(): Promise<StepResult> {
-    return detachHost(this.#pass);
+  async detach(): Promise<StepResult> {
+    return (await endFirmware(this.#pass)) ?? detachHost(this.#pass);
   }
 
   powerOn(): Promise<StepResult> {
@@ -126,6 +124,9 @@ export class NativeProvisioner implements Provisioner {
     return { result: written(), isStarted: true, details: undefined };
   }
 }
+
+/** Updates count as started when they are done: until then they are wanted, and what is not wanted any more is given up. */
+const startedBy = (result: StepResult): Started => ({ result, isStarted: result.kind === 'done' });
 
 const inspected = (result: StepResult, details?: HardwareDetails): Inspection => ({
   result,

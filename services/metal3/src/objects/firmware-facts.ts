@@ -16,6 +16,10 @@ export interface FirmwareFacts {
   readonly changes: FirmwareChanges;
   /** Those that the policy allows when a provisioned host starts. */
   readonly servicing: FirmwareChanges;
+  /** The policy allows something that is desired, also if it was started already. */
+  readonly hasServicingSpec: boolean;
+  /** Updates that were started are not desired any more, and no other is: that is recorded, and nothing is done to the machine. */
+  readonly withdrawsUpdates: boolean;
 }
 
 const noChanges: FirmwareChanges = { settings: {}, updates: [] };
@@ -24,13 +28,10 @@ const noChanges: FirmwareChanges = { settings: {}, updates: [] };
  * Changes that the controllers of the two kinds have found valid. What was applied at `appliedAt`, milliseconds of the clock, is not
  * applied again before the values are read once more.
  */
-export function firmwareFacts(
-  { settings, components, policy }: FirmwareObjects,
-  appliedAt: number | undefined,
-): FirmwareFacts {
+export function firmwareFacts(objects: FirmwareObjects, appliedAt: number | undefined): FirmwareFacts {
+  const { settings, components, policy } = objects;
   const isUnread = [settings, components].some((object) => object !== undefined && isOutdated(object));
-  if (isUnread || (settings !== undefined && isApplied(settings, appliedAt)))
-    return { firmware: 'unread', changes: noChanges, servicing: noChanges };
+  if (isUnread || (settings !== undefined && isApplied(settings, appliedAt))) return unread(objects);
   const changes: FirmwareChanges = {
     settings: isChanged(settings) ? changedSettings(settings.spec.settings, settings.status?.settings ?? {}) : {},
     updates: isChanged(components) ? changedUpdates(components.spec.updates, components.status?.updates) : [],
@@ -43,7 +44,28 @@ export function firmwareFacts(
       settings: firmwareSettings === 'onReboot' ? changes.settings : {},
       updates: firmwareUpdates === 'onReboot' ? changes.updates : [],
     },
+    ...desiredFacts(objects),
   };
+}
+
+/** Nothing is changed before the values are read. */
+export const unread = (objects: FirmwareObjects): FirmwareFacts => ({
+  firmware: 'unread',
+  changes: noChanges,
+  servicing: noChanges,
+  ...desiredFacts(objects),
+});
+
+function desiredFacts({ settings, components, policy }: FirmwareObjects) {
+  const { firmwareSettings, firmwareUpdates } = policy?.spec ?? {};
+  const hasSettings = firmwareSettings === 'onReboot' && Object.keys(settings?.spec.settings ?? {}).length > 0;
+  const hasUpdates = firmwareUpdates === 'onReboot' && (components?.spec.updates ?? []).length > 0;
+  return { hasServicingSpec: hasSettings || hasUpdates, withdrawsUpdates: withdraws(components) };
+}
+
+function withdraws(components: HostFirmwareComponents | undefined): boolean {
+  if (components === undefined || isOutdated(components) || !isChanged(components)) return false;
+  return changedUpdates(components.spec.updates, components.status?.updates).length === 0;
 }
 
 export const hasChanges = ({ settings, updates }: FirmwareChanges): boolean =>

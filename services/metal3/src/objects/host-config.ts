@@ -6,10 +6,18 @@ import { readPullSecret } from './pull-secret.ts';
 
 type What = HostConfigError['what'];
 
-/** Reads the Secrets of a config drive when a back end asks for them. */
-export function hostConfigOf(host: BareMetalHost, access: SecretAccess): HostConfig {
+/** Reads the Secrets of a config drive when a back end asks for them. `onProblem` is told about those that cannot be used. */
+export function hostConfigOf(
+  host: BareMetalHost,
+  access: SecretAccess,
+  onProblem: (problem: HostConfigError) => void,
+): HostConfig {
   const { userData, networkData, metaData, preprovisioningNetworkDataName: ofRamdisk = '' } = host.spec;
-  const text = (what: What, ref: SecretRef | undefined) => readText({ host, access, what, ref });
+  const rethrow = (error: unknown): never => {
+    if (error instanceof HostConfigError) onProblem(error);
+    throw error;
+  };
+  const text = (what: What, ref: SecretRef | undefined) => readText({ host, access, what, ref }).catch(rethrow);
   const ramdiskNetworkData = () =>
     text('preprovisioningNetworkData', ofRamdisk === '' ? undefined : { name: ofRamdisk });
   return {
@@ -17,7 +25,7 @@ export function hostConfigOf(host: BareMetalHost, access: SecretAccess): HostCon
     networkData: async () => (await text('networkData', networkData)) ?? ramdiskNetworkData(),
     metaData: () => text('metaData', metaData),
     preprovisioningNetworkData: ramdiskNetworkData,
-    imagePullSecret: () => readPullSecret(host, access),
+    imagePullSecret: () => readPullSecret(host, access).catch(rethrow),
   };
 }
 
@@ -38,10 +46,12 @@ async function readText({ host, access, what, ref }: ReadText): Promise<string |
   const { name = '', namespace = '' } = ref ?? {};
   if (name === '') return undefined;
   refuseOtherNamespace(host, what, namespace);
-  const found = await findSecret(access, host, name);
-  if (found === undefined)
-    throw new HostSecretMissing(`the Secret ${name} with the ${what} of the host does not exist`);
   const isOfRamdisk = what === 'preprovisioningNetworkData';
+  const found = await findSecret(access, host, name);
+  // The deprovisioning of a host that is deleted goes on without them.
+  if (found === undefined && isOfRamdisk && host.metadata.deletionTimestamp !== undefined) return undefined;
+  if (found === undefined)
+    throw new HostSecretMissing(`the Secret ${name} with the ${what} of the host does not exist: create it`);
   const secret = await claimSecret(access, host, found, { isOwned: false, isKept: isOfRamdisk });
   const content = textIn(secret, keys[what]) ?? textIn(secret, 'value');
   if (content !== undefined) return content;

@@ -25,7 +25,11 @@ export async function readPullSecret(host: BareMetalHost, access: SecretAccess):
   const secret = await findSecret(access, host, name);
   if (secret === undefined) throw new HostSecretMissing(`the Secret ${name} of spec.image does not exist`);
   const key = keyOfType[secret.type ?? ''];
-  if (key === undefined) throw unusable(`the Secret ${name} has the type ${secret.type}: expected ${expected}`);
+  if (key === undefined)
+    throw unusable(
+      `the Secret ${name} has the type ${secret.type}: expected ${expected}`,
+      'ImageAuthFormatUnsupported',
+    );
   const registry = registryOf(url);
   const found = Object.entries(entriesIn(textIn(secret, key) ?? '', name)).find(
     ([address]) => registryOf(address) === registry,
@@ -66,4 +70,5 @@ function registryOf(address: string): string {
   return hubNames.has(name.toLowerCase()) ? 'docker.io' : name.toLowerCase();
 }
 
-const unusable = (message: string): HostConfigError => new HostConfigError('imagePullSecret', message);
+const unusable = (message: string, event: HostConfigError['event'] = 'ImageAuthParseError'): HostConfigError =>
+  new HostConfigError('imagePullSecret', message, event);

@@ -8,6 +8,8 @@ export interface BackEnd {
   readonly name: 'native' | 'ironic';
   /** A provisioner for one pass. @throws BackEndNotReady */
   provisionerOf(access: HostAccess): Promise<Provisioner>;
+  /** Its services have their answers at hand, and may be asked in every pass. */
+  readonly servicesAreCheap?: boolean;
   /** What the controllers of the sibling kinds need. @throws BackEndNotReady */
   servicesOf(host: BareMetalHost): Promise<NodeServices>;
   /** Calls back with the key of each host whose machine has news. Absent: the back end has to be asked. */
@@ -59,10 +61,13 @@ export interface HostConfig {
 /** A Secret for the config drive that cannot be used. The message names it, never its content. */
 export class HostConfigError extends Error {
   readonly what: 'userData' | 'networkData' | 'metaData' | 'preprovisioningNetworkData' | 'imagePullSecret';
+  /** Reason of the event that Metal3 has for it. */
+  readonly event: 'ImageAuthFormatUnsupported' | 'ImageAuthParseError' | undefined;
 
-  constructor(what: HostConfigError['what'], message: string) {
+  constructor(what: HostConfigError['what'], message: string, event?: HostConfigError['event']) {
     super(message);
     this.what = what;
+    this.event = event;
   }
 }
 

@@ -105,7 +105,7 @@ export interface PreparationData extends Retry {
 export interface ServicingData extends Retry {
   readonly firmware: FirmwareChanges;
   readonly isUnprepared: boolean;
-  /** Otherwise a servicing that waits is aborted. */
+  /** Changes are asked for, whether or not they are applied already. Otherwise a servicing that waits is aborted. */
   readonly hasFirmwareSpec: boolean;
 }
 

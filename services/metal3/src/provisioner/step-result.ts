@@ -7,8 +7,8 @@ export type StepResult =
   | { readonly kind: 'done' }
   /** The back end works on it. */
   | { readonly kind: 'busy'; readonly delayMs: number; readonly message?: string }
-  /** The back end reports a failure that lasts. */
-  | { readonly kind: 'failed'; readonly message: string }
+  /** The back end reports a failure that lasts. With `knownForMs`: the same one as before, which is tried again after this time. */
+  | { readonly kind: 'failed'; readonly message: string; readonly knownForMs?: number }
   /** The back end does not know the host. */
   | { readonly kind: 'unregistered' }
   /** It needs a PreprovisioningImage first. */

@@ -13,9 +13,10 @@ export function inSession<T extends UpdateObject, R>(
   { object, facts, context, signal }: UpdateReconcile<T>,
   callback: (session: Session<T>) => Promise<R>,
 ): Promise<R> {
-  const { bmcName, connection } = facts.target;
+  const { attempt, target } = facts;
+  const { bmcName, connection } = target;
   if (connection === undefined) throw new StaleDecision(`BMC ${bmcName} has no address or credentials any more`);
   return context.bmcConnections.withBmc(bmcName, connection, (bmc) =>
-    callback({ bmc, object, target: facts.target, context, signal, isSent: facts.attempt.acceptTime !== undefined }),
+    callback({ bmc, object, target, context, signal, isSent: attempt.acceptTime !== undefined, attempt }),
   );
 }

@@ -5,7 +5,7 @@ import type { Bmc } from '@metal/redfish/http/bmc.ts';
 import type { Secrets } from '@metal/redfish/resources/secrets.ts';
 import type { OperatorContext } from '../controllers/context.ts';
 import type { ReportedCondition } from '../controllers/ready-condition.ts';
-import type { Accepted, Comparison, Step, Target, UpdateFacts, UpdateObject } from './types.ts';
+import type { Accepted, Attempt, Comparison, Step, Target, UpdateFacts, UpdateObject } from './types.ts';
 
 export interface Session<T> {
   readonly bmc: Bmc;
@@ -16,6 +16,8 @@ export interface Session<T> {
   readonly signal: AbortSignal;
   /** The BMC accepted the change: it is only verified. */
   readonly isSent: boolean;
+  /** Progress of the object. */
+  readonly attempt: Attempt;
 }
 
 /** What one kind of update contributes. The engine has the order of the steps, the maintenance, deadlines, retries and the status. */

@@ -5,10 +5,9 @@ import type { OperatorContext } from '../controllers/context.ts';
 import { condition, type Explanation, type ReportedCondition } from '../controllers/ready-condition.ts';
 import { imageFor, imageSecrets, requestIn } from './images.ts';
 import { findSent } from './sent-updates.ts';
-import { digestOf } from './targets.ts';
 import type { Accepted, Comparison, Hold, UpdateFacts, VersionObject } from './types.ts';
 import type { Session, UpdateKind } from './update-kind.ts';
-import { type Installed, isOutdated, type VersionPart } from './version-part.ts';
+import { desiredOf, type Installed, isOutdated, type VersionPart } from './version-part.ts';
 
 /** Kinds that install firmware from an image: compare versions, send the image, follow the task. */
 export function versionKind<T extends VersionObject>(part: VersionPart<T>): UpdateKind<T> {
@@ -31,11 +30,11 @@ export function versionKind<T extends VersionObject>(part: VersionPart<T>): Upda
 
 async function compare<T extends VersionObject>(part: VersionPart<T>, session: Session<T>): Promise<Comparison> {
   const { object } = session;
-  const { version, image, updatePolicy, upgradePolicy } = object.spec;
-  const desired = digestOf({ version, image, updatePolicy, upgradePolicy });
+  const { version } = object.spec;
+  const desired = desiredOf(object);
   const installed = await part.readInstalled(session);
   if ('reason' in installed) return { desired, steps: [], problem: installed };
-  const outdated = installed.filter((one) => isOutdated(one, object));
+  const outdated = installed.filter((one) => isOutdated(one, session));
   const found = {
     desired,
     installedVersion: textOf(installed),
@@ -45,7 +44,7 @@ async function compare<T extends VersionObject>(part: VersionPart<T>, session: S
   const changes = outdated.map((one) => ({
     name: one.name,
     ...(one.version === undefined ? {} : { from: one.version }),
-    to: version,
+    to: version === '' ? 'the version of the image' : version,
   }));
   const common = { ...found, steps: [{ name: '', changes, restart: part.restartOf(object) }] };
   return session.isSent ? common : { ...common, ...(await checkBefore(part, session, installed)) };
@@ -103,7 +102,7 @@ async function apply<T extends VersionObject>(part: VersionPart<T>, session: Ses
   const { bmc, object, signal } = session;
   const installed = await part.readInstalled(session);
   if ('reason' in installed) throw new RedfishError({ code: 'NotSupported', message: installed.message });
-  const outdated = installed.filter((one) => isOutdated(one, object));
+  const outdated = installed.filter((one) => isOutdated(one, session));
   // Without targets the image would go to everything that it fits.
   if (outdated.length === 0) return {};
   const service = await readUpdateService(bmc, { signal });

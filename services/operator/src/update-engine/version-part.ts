@@ -2,7 +2,8 @@ import type { DefinedKind } from '@metal/kube/kinds/define-kind.ts';
 import type { FirmwareComponent } from '@metal/redfish/resources/firmware-inventory.ts';
 import { compareVersions, versionsMatch } from '@metal/redfish/resources/versions.ts';
 import type { Explanation, ReportedCondition } from '../controllers/ready-condition.ts';
-import type { Hold, Restart, UpdateFacts, VersionObject } from './types.ts';
+import { digestOf } from './targets.ts';
+import type { Attempt, Hold, Restart, UpdateFacts, VersionObject } from './types.ts';
 import type { Session, UpdateKind } from './update-kind.ts';
 
 /** A firmware of the target, as the BMC reports it. */
@@ -45,9 +46,22 @@ export interface VersionPart<T extends VersionObject>
   readonly conditions: (object: T, facts: UpdateFacts) => readonly ReportedCondition[];
 }
 
-/** True if the desired version has to be installed. */
-export function isOutdated({ version: installed }: Installed, { spec }: VersionObject): boolean {
+/** Identifies what is desired of an image. */
+export const desiredOf = ({ spec: { version, image, updatePolicy, upgradePolicy } }: VersionObject): string =>
+  digestOf({ version, image, updatePolicy, upgradePolicy });
+
+/** True if the desired version has to be installed; with an empty one, until the image was installed once. */
+export function isOutdated(
+  { version: installed }: Installed,
+  { object, attempt }: Pick<Session<VersionObject>, 'object' | 'attempt'>,
+): boolean {
+  const { spec } = object;
+  if (spec.version === '') return !isInstalledOnce(object, attempt);
   if (installed === undefined) return true;
   if (versionsMatch(installed, spec.version)) return false;
   return spec.upgradePolicy !== 'Newer' || (compareVersions(installed, spec.version) ?? -1) <= 0;
 }
+
+/** The BMC has reported the end of the installation, and what runs the image was restarted. */
+const isInstalledOnce = (object: VersionObject, { desired, installTime, resetTime }: Attempt): boolean =>
+  desired === desiredOf(object) && installTime !== undefined && resetTime !== undefined;

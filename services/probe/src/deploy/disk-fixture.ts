@@ -66,8 +66,8 @@ export function variablesOf(content: Record<string, Buffer>): EfiVariables & { r
   };
 }
 
-/** A GPT image of 5 MiB with an EFI system partition, whose content is a pattern. */
-export function gptImage(sizeBytes = 5 * mebibyte): Buffer {
+/** A GPT image with an EFI system partition, whose content is a pattern. */
+export function gptImage(sizeBytes = 5 * mebibyte, partitionBytes = mebibyte): Buffer {
   const image = Buffer.alloc(sizeBytes, 'content of the image ');
   image.fill(0, 0, mebibyte);
   const lastSector = sizeBytes / 512 - 1;
@@ -78,7 +78,7 @@ export function gptImage(sizeBytes = 5 * mebibyte): Buffer {
   entries.set(Buffer.from('28732ac11ff8d211ba4b00a0c93ec93b', 'hex'), 0);
   entries.fill(0x11, 16, 32);
   entries.writeBigUInt64LE(2_048n, 32);
-  entries.writeBigUInt64LE(4_095n, 40);
+  entries.writeBigUInt64LE(BigInt(2_047 + partitionBytes / 512), 40);
   const header = Buffer.alloc(92);
   header.write('EFI PART', 0, 'latin1');
   header.writeUInt32LE(0x10000, 8);

@@ -14,13 +14,14 @@ import { qcow2Of } from './qcow2-fixture.ts';
 const { signal } = new AbortController();
 const hexOf = (bytes: Uint8Array, algorithm = 'sha256'): string => createHash(algorithm).update(bytes).digest('hex');
 
-/** A boot service whose image server has these files. */
-function imagesFrom(files: Record<string, Uint8Array>) {
+/** A boot service whose image server has these files, or responds in another way. */
+function imagesFrom(files: Record<string, Uint8Array | (() => Response)>) {
   const fetched: string[] = [];
   const fetch: typeof globalThis.fetch = async (input) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
     fetched.push(pathname);
     const file = files[pathname];
+    if (typeof file === 'function') return file();
     return file === undefined ? new Response('', { status: 404 }) : new Response(Buffer.from(file));
   };
   const log = pino({ level: 'silent' });
@@ -92,6 +93,43 @@ for (const [what, image, code] of refused) {
   test(`an image ${what} is refused: ${code}`, async () => {
     await using served = imagesFrom({ '/os': disk });
     await assert.rejects(served.images.prepare(image, signal), { code });
+  });
+}
+
+const cutOff = (): Response =>
+  new Response(
+    new ReadableStream({
+      pull(stream) {
+        stream.error(new Error('other side closed'));
+      },
+    }),
+  );
+const elsewhereTo = (location: string) => (): Response => new Response(null, { status: 302, headers: { location } });
+const faults: [string, Parameters<typeof imagesFrom>[0], DiskImage, fetched: string[]][] = [
+  [
+    'an image that is elsewhere',
+    { '/os': elsewhereTo('http://inside.test/secret'), '/secret': disk },
+    imageAt('/os', hexOf(disk)),
+    ['/os'],
+  ],
+  [
+    'a checksum file that is elsewhere',
+    { '/os': disk, '/sums': elsewhereTo('http://inside.test/secret') },
+    imageAt('/os', 'http://images.test/sums'),
+    ['/sums'],
+  ],
+  [
+    'a checksum file that is cut off',
+    { '/os': disk, '/sums': cutOff },
+    imageAt('/os', 'http://images.test/sums'),
+    ['/sums'],
+  ],
+];
+for (const [what, files, image, fetched] of faults) {
+  test(`${what} is unavailable, and nothing else is read`, async () => {
+    await using served = imagesFrom(files);
+    await assert.rejects(served.images.prepare(image, signal), { code: 'DiskImageUnavailable' });
+    assert.deepEqual(served.fetched, fetched);
   });
 }
 

@@ -133,14 +133,24 @@ export class DiskImages {
   async #checksumOf(image: DiskImage, signal: AbortSignal): Promise<Checksum> {
     if (!isChecksumUrl(image)) return checksumOf(image.checksum, image.checksumType);
     const body = await this.#open(this.#allowed(image.checksum), signal);
-    let text = '';
+    return checksumIn(await checksumFile(body), image.url, image.checksumType);
+  }
+}
+
+/** @throws BootError */
+async function checksumFile(body: Readable): Promise<string> {
+  let text = '';
+  try {
     for await (const chunk of body) {
       text += String(chunk);
       if (text.length > maxChecksumFileBytes)
         throw new BootError('DiskImageChecksumInvalid', 'diskImage.checksum: the checksum file has more than 1 MiB');
     }
-    return checksumIn(text, image.url, image.checksumType);
+  } catch (error) {
+    if (error instanceof BootError) throw error;
+    throw new BootError('DiskImageUnavailable', 'the transfer of the checksum file broke off; it is repeated', error);
   }
+  return text;
 }
 
 function diskImageError(error: unknown): unknown {

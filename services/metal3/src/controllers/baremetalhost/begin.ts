@@ -17,6 +17,13 @@ import type { HostReason } from './reasons.ts';
 
 const notReadyMs = seconds(30);
 
+const notReady = {
+  type: 'Warning',
+  reason: 'BackEndNotReady' satisfies HostReason,
+  action: 'Reconcile',
+  isCountedByReason: true,
+} as const;
+
 /** Somebody works on the host, such as a move to another cluster. Also its deletion waits. */
 export const isPausedHost = ({ metadata }: BareMetalHost): boolean =>
   Object.hasOwn(metadata.annotations ?? {}, pausedAnnotation);
@@ -39,26 +46,26 @@ export async function beginPass(start: Start): Promise<Begun> {
   } catch (error) {
     if (!(error instanceof BackEndNotReady)) throw error;
     context.hostMetrics.count('backEndNotReady', labelsOf(object));
+    // The status stays as it is, so that only the event tells why nothing happens.
+    start.recordEvent({ ...notReady, note: error.message });
     return wait(notReadyMs, 'BackEndNotReady', error.message);
   }
 }
 
-async function readRun(host: BareMetalHost, { context, signal }: Start): Promise<PassRun> {
+async function readRun(host: BareMetalHost, start: Start): Promise<PassRun> {
+  const { context } = start;
   const found = await readObjects(host, context);
   const firmware = firmwareFacts(found.firmware, context.firmwareReads.appliedAt(host));
-  const provisioner = await provisionerOf(host, found, { context, signal });
+  const provisioner = await provisionerOf(host, found, start);
   const retryLimit = context.config.maxProvisioningRetries;
   return new PassRun(newPass(host), found, { firmware, provisioner, retryLimit });
 }
 
-async function readObjects(host: BareMetalHost, { client, caches, backEnds, hostMetrics }: Metal3Context) {
+async function readObjects(host: BareMetalHost, context: Metal3Context) {
   const { metadata } = host;
+  const { caches, backEnds } = context;
   const isUnmanaged = ['', 'unmanaged'].includes(stateOf(host)) && !isManaged(host);
-  const credentials = isUnmanaged ? undefined : await readBmcCredentials(host, { client, secrets: caches.secrets });
-  if (credentials !== undefined && 'problem' in credentials) {
-    const isMissing = credentials.retryMs !== undefined;
-    hostMetrics.count(isMissing ? 'credentialsMissing' : 'credentialsInvalid', labelsOf(host));
-  }
+  const credentials = isUnmanaged ? undefined : await readCredentials(host, context);
   return {
     credentials,
     hardware: caches.hardwareData.get(metadata)?.spec.hardware,
@@ -69,20 +76,31 @@ async function readObjects(host: BareMetalHost, { client, caches, backEnds, host
     },
     image: caches.preprovisioningImages.get(metadata),
     dataImage: caches.dataImages.get(metadata),
-    backEnd: backEnds.of(host),
+    // A host without a BMC needs none.
+    get backEnd() {
+      return backEnds.of(host);
+    },
   } satisfies FoundObjects;
+}
+
+export async function readCredentials(host: BareMetalHost, { client, caches, hostMetrics }: Metal3Context) {
+  const labels = labelsOf(host);
+  const credentials = await readBmcCredentials(host, { client, secrets: caches.secrets }).catch((error: unknown) => {
+    hostMetrics.count('credentialsUnhandledErrors', labels);
+    throw error;
+  });
+  if ('problem' in credentials)
+    hostMetrics.count(credentials.retryMs === undefined ? 'credentialsInvalid' : 'credentialsMissing', labels);
+  return credentials;
 }
 
 const isManaged = ({ spec }: BareMetalHost): boolean =>
   (spec.bmc?.address ?? '') !== '' || (spec.bmc?.credentialsName ?? '') !== '';
 
 /** None without credentials, unless the host is being deleted. */
-async function provisionerOf(
-  host: BareMetalHost,
-  { credentials, backEnd }: FoundObjects,
-  { context, signal }: Pick<Start, 'context' | 'signal'>,
-): Promise<Provisioner | undefined> {
+async function provisionerOf(host: BareMetalHost, found: FoundObjects, start: Start): Promise<Provisioner | undefined> {
+  const { credentials } = found;
   const isUsable = credentials !== undefined && !('problem' in credentials);
   if (!isUsable && host.metadata.deletionTimestamp === undefined) return undefined;
-  return backEnd.provisionerOf(accessOf(host, context, { credentials, image: undefined, signal }));
+  return found.backEnd.provisionerOf(accessOf(host, start, { credentials, image: undefined }));
 }

@@ -15,9 +15,8 @@ import type { PassRun } from './pass-run.ts';
 import { hostReasons } from './reasons.ts';
 import { reportHost } from './report.ts';
 import { runActions } from './run-actions.ts';
-import { newStatus } from './status-changes.ts';
 import { statusEvents } from './status-events.ts';
-import { countStatusChange } from './status-metrics.ts';
+import { countSkippedSteps, countStatusChange } from './status-metrics.ts';
 import { decideDeletion, hostTable } from './table.ts';
 import { concernsHost, hostNamed, hostsOfSecret, isRelevantChange } from './watches.ts';
 
@@ -39,9 +38,10 @@ export const hostController = phaseController({
   finalizer: hostFinalizer,
   actions: runActions,
   report: reportHost,
-  afterStatusWrite: (before, after, { hostMetrics }, { credentialProblem }) => {
+  afterStatusWrite: (before, after, { hostMetrics }, { credentialProblem, pass }) => {
     countStatusChange(hostMetrics, before, after);
-    return statusEvents(before.status ?? newStatus, after.status ?? newStatus, credentialProblem);
+    countSkippedSteps(hostMetrics, pass, { before, after });
+    return statusEvents(before, after, credentialProblem);
   },
   conditionTypes: ['Manageable', 'AvailableForProvisioning', 'Provisioned', 'Ready', 'Progressing', 'Healthy'],
   paused: isPausedHost,
@@ -69,6 +69,10 @@ export const hostController = phaseController({
     'bmcsecrets',
     'servers',
     'serverclaims',
+    'biossettings',
+    'biosversions',
+    'bmcversions',
+    'firmwareversions',
   ],
 });
 

@@ -1,12 +1,14 @@
 import { inspectAnnotation, rebootAnnotation } from '@metal/api/metal3/metal3-contract.ts';
+import { seconds } from '@metal/kube/runtime/durations.ts';
+import { HostSecretMissing } from '../../errors.ts';
 import { raidTarget } from '../../raid/raid-target.ts';
 import { HostConfigError } from '../../provisioner/back-end.ts';
 import type { PreparationData } from '../../provisioner/provisioner.ts';
-import { failed, type StepResult } from '../../provisioner/step-result.ts';
+import { busy, failed, type StepResult } from '../../provisioner/step-result.ts';
 import { wantedHints } from './facts.ts';
 import { countedAttempts, withoutSettings } from './status-changes.ts';
 import { saveFirmware } from './firmware-progress.ts';
-import { fail, type HostWork, record } from './work.ts';
+import { fail, type HostWork, record, withoutError } from './work.ts';
 
 /** From the inspection to the end of a deployment. */
 export const deploymentActions = {
@@ -32,6 +34,9 @@ export const deploymentActions = {
     const data = preparationData(work);
     const { result, isStarted } = await provisioner.prepare(data);
     record(work, 'prepare', result, 'preparation error');
+    // What was wrong may have been withdrawn.
+    if (result.kind === 'done' && pass.status.errorType === 'preparation error')
+      pass.status = withoutError(pass.status);
     await saveFirmware(work, { result, isStarted });
     if (result.kind === 'failed') {
       // The next attempt configures everything again.
@@ -66,9 +71,12 @@ export const deploymentActions = {
       isForced: facts.forcedReboot !== undefined,
       restartsAfterFailure: pass.status.errorType === 'provisioning error',
     };
-    const result = await provisioner.provision(data).catch(asFailure);
-    record(work, 'provision', result, 'provisioning error');
-    if (result.kind !== 'failed') await dropRequests(work, [rebootAnnotation]);
+    const begin = async () => {
+      const answer = await provisioner.provision(data);
+      if (answer.kind !== 'failed') await dropRequests(work, [rebootAnnotation]);
+      return answer;
+    };
+    record(work, 'provision', await begin().catch(asWaitOrFailure), 'provisioning error');
   },
 
   async adopt(work: HostWork): Promise<void> {
@@ -86,6 +94,13 @@ export const deploymentActions = {
     if (result.kind === 'done') await dropRequests(work, [rebootAnnotation]);
   },
 } as const;
+
+/** No watch reports a Secret that the operator has not labelled yet. */
+const missingSecretMs = seconds(10);
+
+/** A Secret that does not exist yet is awaited: the image is not to blame, and its attempts do not count. */
+const asWaitOrFailure = (error: unknown): StepResult =>
+  error instanceof HostSecretMissing ? busy(missingSecretMs, error.message) : asFailure(error);
 
 /** A Secret for the config drive that cannot be used is an error of the host, which only a change repairs. */
 export function asFailure(error: unknown): StepResult {

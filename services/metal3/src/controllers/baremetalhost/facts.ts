@@ -14,6 +14,7 @@ export interface HostSurroundings {
   readonly credentials: 'present' | 'unusable';
   readonly firmware: HostFacts['firmware'];
   readonly hasServicing: boolean;
+  readonly hasServicingSpec: boolean;
   readonly hasDataImage: boolean;
   /** Attempts to provision an image; 0: no limit. */
   readonly retryLimit: number;
@@ -53,6 +54,7 @@ export function readHostFacts(host: BareMetalHost, around: HostSurroundings, { s
     hasNewSettings: hasNewSettings(spec, status),
     firmware: around.firmware,
     hasServicing: around.hasServicing,
+    hasServicingSpec: around.hasServicingSpec,
     hasDataImage: around.hasDataImage,
     deployment: deploymentOf({ spec, status }),
     isBelowRetryLimit:

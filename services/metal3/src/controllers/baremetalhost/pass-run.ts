@@ -2,14 +2,16 @@ import type { PreprovisioningImage } from '@metal/api/metal3/preprovisioning-ima
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import type { HardwareDetails } from '@metal/api/metal3/hardware-details.ts';
 import type { DataImage } from '@metal/api/metal3/data-image.ts';
+import type { ReconcileStart } from '@metal/kube/controller/definition.ts';
 import type { Metal3Context } from '../../context.ts';
 import type { FoundCredentials } from '../../objects/bmc-credentials.ts';
 import { type FirmwareFacts, type FirmwareObjects, hasChanges } from '../../objects/firmware-facts.ts';
 import { hostConfigOf } from '../../objects/host-config.ts';
-import type { BackEnd, HostAccess, UsableImage } from '../../provisioner/back-end.ts';
+import type { BackEnd, HostAccess, HostConfigError, UsableImage } from '../../provisioner/back-end.ts';
 import type { Provisioner } from '../../provisioner/provisioner.ts';
 import type { HostSurroundings } from './facts.ts';
 import type { HostPass } from './memory.ts';
+import { hostEvent } from './status-events.ts';
 
 /** What a pass has found around its host when it began. */
 export interface FoundObjects {
@@ -52,6 +54,7 @@ export class PassRun {
       credentials: credentials === undefined || 'problem' in credentials ? 'unusable' : 'present',
       firmware: this.firmware.firmware,
       hasServicing: hasChanges(this.firmware.servicing),
+      hasServicingSpec: this.firmware.hasServicingSpec,
       hasDataImage: dataImage !== undefined,
       retryLimit: this.#retryLimit,
     };
@@ -73,17 +76,23 @@ export class PassRun {
   }
 }
 
+type Start = ReconcileStart<BareMetalHost, Metal3Context>;
+
 /** The access of a back end to one host. */
 export function accessOf(
   host: BareMetalHost,
-  { client, caches: { secrets } }: Metal3Context,
-  given: { credentials: FoundCredentials | undefined; image: UsableImage | undefined; signal: AbortSignal },
+  { context, signal, recordEvent }: Pick<Start, 'context' | 'signal' | 'recordEvent'>,
+  { credentials, image }: { credentials: FoundCredentials | undefined; image: UsableImage | undefined },
 ): HostAccess {
-  const { credentials, image, signal } = given;
+  const { client, caches, hostMetrics } = context;
+  const onProblem = ({ what, event, message }: HostConfigError) => {
+    hostMetrics.count('hostConfigErrors', { host_data_type: what });
+    if (event !== undefined) recordEvent(hostEvent(host, event, message));
+  };
   return {
     host,
     credentials: credentials === undefined || 'problem' in credentials ? undefined : credentials,
-    config: hostConfigOf(host, { client, secrets }),
+    config: hostConfigOf(host, { client, secrets: caches.secrets }, onProblem),
     preprovisioningImage: image,
     signal,
   };

@@ -52,7 +52,7 @@ export const powerActions = {
     const { result, isStarted } = await provisioner.service({
       firmware,
       isUnprepared: facts.hasServicing,
-      hasFirmwareSpec: Object.keys(firmware.settings).length > 0 || firmware.updates.length > 0,
+      hasFirmwareSpec: facts.hasServicingSpec,
       restartsAfterFailure: pass.status.errorType === 'servicing error',
     });
     record(work, 'service', result, 'servicing error');

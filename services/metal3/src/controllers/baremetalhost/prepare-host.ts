@@ -39,10 +39,10 @@ export async function prepareHost(start: Start): Promise<{ readonly host: BareMe
 }
 
 function warnOfInvalidRequests({ object, recordEvent }: Start): void {
-  for (const key of rebootRequest(object.metadata.annotations ?? {})?.invalid ?? [])
-    recordEvent(
-      hostEvent('InvalidAnnotationValue', `annotation ${key}: expected nothing, or JSON with mode and force`),
-    );
+  for (const key of rebootRequest(object.metadata.annotations ?? {})?.invalid ?? []) {
+    const problem = `annotation ${key}: expected nothing, or JSON with mode and force`;
+    recordEvent(hostEvent(object, 'InvalidAnnotationValue', problem));
+  }
 }
 
 /**
@@ -60,7 +60,7 @@ async function restoreStatus(
   const saved = parseSavedStatus(text, rfc3339(now));
   if ('problem' in saved) {
     const problem = `annotation ${statusAnnotation}: ${saved.problem}`;
-    recordEvent(hostEvent('InvalidAnnotationValue', problem));
+    recordEvent(hostEvent(host, 'InvalidAnnotationValue', problem));
     return host.metadata.deletionTimestamp === undefined
       ? wait(invalidStatusMs, 'SavedStatusInvalid', problem)
       : { host };
@@ -85,7 +85,9 @@ async function takeHardwareDetails(
   const text = host.metadata.annotations?.[hardwareDetailsAnnotation];
   const parsed = text === undefined ? undefined : parseHardwareDetails(text);
   if (parsed !== undefined && 'problem' in parsed)
-    recordEvent(hostEvent('InvalidAnnotationValue', `annotation ${hardwareDetailsAnnotation}: ${parsed.problem}`));
+    recordEvent(
+      hostEvent(host, 'InvalidAnnotationValue', `annotation ${hardwareDetailsAnnotation}: ${parsed.problem}`),
+    );
   const given = parsed === undefined || 'problem' in parsed ? undefined : parsed.value;
   const hardware = known ?? given;
   let current = host;
@@ -93,10 +95,10 @@ async function takeHardwareDetails(
     if (known === undefined) await saveHardwareData(context.client, host, hardware);
     const status = { ...(host.status ?? newStatus), hardware, lastUpdated: rfc3339(now) };
     current = await writeStatus(host, start, status);
-    recordEvent(hostEvent('UpdateHardwareDetails', 'the hardware is that of HardwareData or of the annotation'));
+    recordEvent(hostEvent(host, 'UpdateHardwareDetails', 'the hardware is that of HardwareData or of the annotation'));
   }
   if (text === undefined) return current;
-  recordEvent(hostEvent('RemoveAnnotation', `annotation ${hardwareDetailsAnnotation} is removed`));
+  recordEvent(hostEvent(host, 'RemoveAnnotation', `annotation ${hardwareDetailsAnnotation} is removed`));
   return removeAnnotation(current, start, hardwareDetailsAnnotation);
 }
 

@@ -12,7 +12,7 @@ import { fail } from './work.ts';
  * the back end decides whether it can go on.
  */
 export async function chooseRamdisk(reconcile: HostReconcile): Promise<'chosen' | 'failed'> {
-  const { object: host, memory: run, context, signal } = reconcile;
+  const { object: host, memory: run, context } = reconcile;
   const formats = await wantedFormats(reconcile);
   if (formats === undefined) return 'chosen';
   const work = workOf(reconcile);
@@ -32,7 +32,7 @@ export async function chooseRamdisk(reconcile: HostReconcile): Promise<'chosen' 
   if (image === 'pending') hostMetrics.count('waitsForImage', labelsOf(host));
   else {
     const { credentials, backEnd } = run.found;
-    run.replaceProvisioner(await backEnd.provisionerOf(accessOf(host, context, { credentials, image, signal })));
+    run.replaceProvisioner(await backEnd.provisionerOf(accessOf(host, reconcile, { credentials, image })));
   }
   return 'chosen';
 }

@@ -2,10 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BareMetalHostStatus } from '@metal/api/metal3/bare-metal-host-status.ts';
 import { movedHostAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import { profileHints } from '../../image/root-device.ts';
+import { HostSecretMissing } from '../../errors.ts';
 import type { RegistrationData } from '../../provisioner/provisioner.ts';
+import { failed, type StepResult } from '../../provisioner/step-result.ts';
 import { asFailure } from './deployment-actions.ts';
 import { wantedHints } from './facts.ts';
-import { withoutSettings } from './status-changes.ts';
+import { withoutSettings, withRegistrationEnd, withRegistrationStart } from './status-changes.ts';
 import { fail, type HostWork, record, type UsedCredentials, withoutError } from './work.ts';
 
 /** Neither a registration nor a request to the BMC is possible. */
@@ -24,10 +26,11 @@ export async function register(work: HostWork): Promise<void> {
   if ('problem' in credentials) return;
   const before = pass.status;
   const hasNewCredentials = !isUsed(before.triedCredentials, credentials);
-  pass.status = { ...before, triedCredentials: asStored(credentials) };
+  const begun = beginAgain(work, credentials);
+  pass.status = { ...begun, triedCredentials: asStored(credentials) };
   const { result, id } = await work.provisioner
     .register(registrationData(work, hasNewCredentials))
-    .catch((error: unknown) => ({ result: asFailure(error), id: undefined }));
+    .catch((error: unknown) => ({ result: asRegistrationFailure(error), id: undefined }));
   pass.node = { hasPowerFailure: work.provisioner.hasPowerFailure(), health: work.provisioner.health() };
   if (id !== undefined && work.host.metadata.annotations?.[movedHostAnnotation] !== undefined)
     await work.removeAnnotations([movedHostAnnotation]);
@@ -38,8 +41,18 @@ export async function register(work: HostWork): Promise<void> {
   const isRegistrationError = before.errorType === 'registration error';
   if (hasNewCredentials || isRegistrationError || ['', 'discovered'].includes(before.operationalStatus))
     pass.status = withoutError(pass.status);
-  pass.status = { ...pass.status, goodCredentials: asStored(credentials) };
+  pass.status = withRegistrationEnd({ ...pass.status, goodCredentials: asStored(credentials) }, work.at);
   if (!isDeepStrictEqual(pass.status, before)) outcomes.register = { kind: 'changed' };
+}
+
+/** Of a Secret with network data for the ramdisk that does not exist, too. */
+const asRegistrationFailure = (error: unknown): StepResult =>
+  error instanceof HostSecretMissing ? failed(error.message) : asFailure(error);
+
+/** The time of a registration is measured again after a failure, and with other credentials. */
+function beginAgain({ pass: { status }, at }: HostWork, credentials: UsedCredentials): BareMetalHostStatus {
+  const isNeeded = status.errorType === 'registration error' || !isUsed(status.goodCredentials, credentials);
+  return isNeeded ? withRegistrationStart(status, at) : status;
 }
 
 function registrationData({ host, facts, pass, ...work }: HostWork, hasNewCredentials: boolean): RegistrationData {

@@ -26,6 +26,9 @@ async function run(name: HostAction, reconcile: HostReconcile): Promise<void> {
     if (name === 'register') hostMetrics.count('noManagementAccess', labels);
     throw asBackEndFailure(error);
   }
+  // With the annotation that does not delay it, a deletion asks for neither.
+  if (reconcile.facts.isDeleting && (name === 'detach' || name === 'reattach'))
+    hostMetrics.count('deletionsDelayed', labels);
   if (memory.pass.outcomes[reconcile.facts.state]?.deprovision?.kind === 'unregistered')
     hostMetrics.count('registrationsRequired', labels);
 }

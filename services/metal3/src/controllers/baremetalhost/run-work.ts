@@ -2,6 +2,7 @@ import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import type { Reconcile } from '@metal/kube/controller/definition.ts';
 import type { Metal3Context } from '../../context.ts';
 import { reconcileDataImage } from '../../objects/data-images.ts';
+import { unread } from '../../objects/firmware-facts.ts';
 import { ensureFirmwareObjects, saveStartedUpdates } from '../../objects/firmware-objects.ts';
 import { saveHardwareData } from '../../objects/hardware-objects.ts';
 import { releaseSecret } from '../../objects/host-secrets.ts';
@@ -87,8 +88,7 @@ async function saveUpdates({ context, memory }: HostReconcile, outcome: 'started
 /** The values in HostFirmwareSettings are those from before the change. */
 function forgetFirmware({ object, context, memory, now }: HostReconcile): void {
   context.firmwareReads.applied(object, now);
-  const none = { settings: {}, updates: [] };
-  memory.firmware = { firmware: 'unread', changes: none, servicing: none };
+  memory.firmware = unread(memory.found.firmware);
 }
 
 async function ensureFirmware({ object: host, facts, memory, context, log }: HostReconcile): Promise<void> {
@@ -96,7 +96,8 @@ async function ensureFirmware({ object: host, facts, memory, context, log }: Hos
   const { backEnd, firmware: found } = memory.found;
   const hasComponents = async () => {
     // A request to the back end: components are known after the registration, or after the inspection.
-    if (facts.state !== 'registering' && facts.state !== 'preparing') return false;
+    const isTime = facts.state === 'registering' || facts.state === 'preparing';
+    if (!isTime && backEnd.servicesAreCheap !== true) return false;
     try {
       return (await (await backEnd.servicesOf(host)).readFirmwareComponents()).length > 0;
     } catch (error) {
@@ -105,6 +106,8 @@ async function ensureFirmware({ object: host, facts, memory, context, log }: Hos
     }
   };
   await ensureFirmwareObjects({ client, host, found, hasComponents });
+  if (memory.firmware.withdrawsUpdates && found.components !== undefined)
+    await saveStartedUpdates(client, found.components, found.components.spec.updates);
 }
 
 const rfc3339 = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');

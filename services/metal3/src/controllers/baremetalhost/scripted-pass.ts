@@ -29,6 +29,7 @@ export const surroundings: HostSurroundings = {
   credentials: 'present',
   firmware: 'same',
   hasServicing: false,
+  hasServicingSpec: false,
   hasDataImage: false,
   retryLimit: 5,
 };

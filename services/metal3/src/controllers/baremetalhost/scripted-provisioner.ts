@@ -54,7 +54,8 @@ export class ScriptedProvisioner implements Provisioner {
 
   adopt = async (): Promise<StepResult> => this.#answer('adopt');
   prepare = async (): Promise<Started> => this.#started('prepare');
-  service = async (): Promise<Started> => this.#started('service');
+  service = async ({ hasFirmwareSpec }: { hasFirmwareSpec: boolean }): Promise<Started> =>
+    this.#started('service', hasFirmwareSpec ? 'service' : 'service nothing');
   provision = async (): Promise<StepResult> => this.#answer('provision');
   deprovision = async (): Promise<StepResult> => this.#answer('deprovision');
   delete = async (): Promise<StepResult> => this.#answer('delete');
@@ -75,8 +76,8 @@ export class ScriptedProvisioner implements Provisioner {
   hasPowerFailure = (): boolean => false;
   health = (): string => '';
 
-  #started(call: 'prepare' | 'service'): Started {
-    return { result: this.#answer(call), isStarted: this.#script.isStarted ?? false };
+  #started(call: 'prepare' | 'service', text?: string): Started {
+    return { result: this.#answer(call, text), isStarted: this.#script.isStarted ?? false };
   }
 
   #answer(call: Call, text: string = call): StepResult {

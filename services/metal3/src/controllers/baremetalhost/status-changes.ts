@@ -124,13 +124,32 @@ const operations: Readonly<Partial<Record<string, Operation>>> = {
 };
 
 const never = { start: null, end: null };
+const noHistory = { register: never, inspect: never, provision: never, deprovision: never };
+
+/** Only of one that has ended before. */
+export function withRegistrationStart(status: BareMetalHostStatus, at: string): BareMetalHostStatus {
+  const { start = null, end = null } = status.operationHistory?.register ?? never;
+  if (start !== null && end === null) return status;
+  return {
+    ...status,
+    operationHistory: { ...noHistory, ...status.operationHistory, register: { start: at, end: null } },
+  };
+}
+
+/** In state registering it ends with the state. */
+export function withRegistrationEnd(status: BareMetalHostStatus, at: string): BareMetalHostStatus {
+  const { operationHistory, provisioning } = status;
+  const { start = null, end = null } = operationHistory?.register ?? never;
+  if (start === null || end !== null || provisioning.state === 'registering') return status;
+  return { ...status, operationHistory: { ...noHistory, ...operationHistory, register: { start, end: at } } };
+}
 
 function historyOf(
   status: BareMetalHostStatus,
   to: HostState,
   at: string,
 ): NonNullable<BareMetalHostStatus['operationHistory']> {
-  const known = { register: never, inspect: never, provision: never, deprovision: never, ...status.operationHistory };
+  const known = { ...noHistory, ...status.operationHistory };
   const [ended, started] = [operations[status.provisioning.state], operations[to]];
   return {
     ...known,

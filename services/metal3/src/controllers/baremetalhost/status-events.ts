@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import type { BareMetalHostStatus, ErrorType } from '@metal/api/metal3/bare-metal-host-status.ts';
 import type { EventText } from '@metal/kube/client/events.ts';
 import { hostEventController } from '@metal/api/metal3/metal3-contract.ts';
+import { newStatus } from './status-changes.ts';
 
 /** Reasons that programs read. */
 export type HostEventReason =
@@ -22,6 +24,8 @@ export type HostEventReason =
   | 'UpdateHardwareDetails'
   | 'RemoveAnnotation'
   | 'InvalidAnnotationValue'
+  | 'ImageAuthFormatUnsupported'
+  | 'ImageAuthParseError'
   | (typeof failures)[ErrorType];
 
 const failures = {
@@ -37,23 +41,27 @@ const failures = {
 
 type Described = readonly [reason: HostEventReason, note: string];
 
-/** What happened between two versions of a status, in the words of Metal3. `credentialProblem`: that of the pass. */
+/** What happened between two versions of a host, in the words of Metal3. `credentialProblem`: that of the pass. */
 export function statusEvents(
-  before: BareMetalHostStatus,
-  after: BareMetalHostStatus,
+  { status: before = newStatus }: Pick<BareMetalHost, 'status'>,
+  host: BareMetalHost,
   credentialProblem: string | undefined,
 ): EventText[] {
+  const { status: after = newStatus } = host;
   return [
     ...changes(before, after),
     ...transition(before, after),
     ...(failureOf(before, after, credentialProblem) ?? []),
-  ].map(([reason, note]) => hostEvent(reason, note));
+  ].map(([reason, note]) => hostEvent(host, reason, note));
 }
 
-export function hostEvent(reason: HostEventReason, note: string): EventText {
-  const isFailure = reason.endsWith('Error') || reason === 'InvalidAnnotationValue';
-  return { type: isFailure ? 'Warning' : 'Normal', reason, action: reason, note, controller: hostEventController };
+/** About the host, and about the object that uses it. */
+export function hostEvent({ spec }: BareMetalHost, reason: HostEventReason, note: string): EventText {
+  const type = reason.endsWith('Error') || warnings.includes(reason) ? 'Warning' : 'Normal';
+  return { type, reason, action: reason, note, controller: hostEventController, related: spec.consumerRef };
 }
+
+const warnings: readonly HostEventReason[] = ['InvalidAnnotationValue', 'ImageAuthFormatUnsupported'];
 
 /** The reason of the event, and the label of the metric, of a failure. */
 export const failureReason = (errorType: ErrorType): HostEventReason => failures[errorType];

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import type { BareMetalHostStatus } from '@metal/api/metal3/bare-metal-host-status.ts';
 import { type HostMetrics, type HostOperation, labelsOf } from '../../host-metrics.ts';
+import { detachRequest } from '../../host/request-annotations.ts';
+import type { HostPass } from './memory.ts';
 import { failureReason } from './status-events.ts';
 import { newStatus } from './status-changes.ts';
 
@@ -19,6 +21,24 @@ export function countStatusChange(metrics: HostMetrics, before: BareMetalHost, a
     metrics.count('credentialsUpdated', labels);
   if (now.operationalStatus === 'delayed' && old.operationalStatus !== 'delayed') countDelay(metrics, after);
   countDurations(metrics, labels, old, now);
+}
+
+interface StoredChange {
+  readonly before: BareMetalHost;
+  readonly after: BareMetalHost;
+}
+
+/** Counts what a deletion has not waited for. A host that is detached has nothing to wait for. */
+export function countSkippedSteps(metrics: HostMetrics, { outcomes }: HostPass, { before, after }: StoredChange): void {
+  const { metadata, spec } = after;
+  const [from, to] = [before.status?.provisioning.state, after.status?.provisioning.state];
+  const isDetached = detachRequest(metadata.annotations ?? {}) !== undefined;
+  if (metadata.deletionTimestamp === undefined || from === to || isDetached) return;
+  if (from === 'deprovisioning' && outcomes.deprovisioning?.deprovision?.kind !== 'done')
+    metrics.count('deletedWithoutDeprovisioning', labelsOf(after));
+  const isOff = outcomes['powering off before delete']?.powerOffForDeletion?.kind === 'done';
+  if (from === 'powering off before delete' && spec.disablePowerOff !== true && !isOff)
+    metrics.count('deletedWithoutPowerOff', labelsOf(after));
 }
 
 function countDelay(metrics: HostMetrics, host: BareMetalHost): void {

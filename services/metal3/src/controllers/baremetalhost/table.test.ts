@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { HostSecretMissing } from '../../errors.ts';
 import { failed } from '../../provisioner/step-result.ts';
 import { deletionRows } from './deletion.rows.ts';
 import { deploymentRows } from './deployment.rows.ts';
@@ -51,6 +52,54 @@ for (const [call, state] of [
     assert.deepEqual([changed.end, changed.isSaved, changed.status], [unreachable.message, false, host.status]);
   });
 }
+
+const missing = new HostSecretMissing('the Secret user does not exist');
+
+test('a Secret of the config drive that does not exist is awaited, and neither counts nor ends a request', async () => {
+  const host = hostIn('provisioning', { spec: { image }, annotations: { 'reboot.metal3.io': '' } });
+  const { status, end, reason, removedAnnotations } = await runPass(
+    host,
+    { results: { provision: missing } },
+    surroundings,
+  );
+  assert.deepEqual([end, reason, removedAnnotations], ['wait 10000', 'Provisioning', []]);
+  assert.deepEqual([status.errorMessage, status.provisioningFailCount], ['', 0]);
+});
+
+test('a Secret of the ramdisk that does not exist is a failure of the registration', async () => {
+  const { status, reason } = await runPass(hostIn('registering'), { results: { register: missing } }, surroundings);
+  assert.deepEqual([reason, status.errorMessage], ['RegistrationError', missing.message]);
+});
+
+const before = '2025-12-31T00:00:00Z';
+const registered = { start: before, end: before };
+const now = '2026-01-01T00:00:00Z';
+for (const [title, status, register] of [
+  ['with known credentials is not measured again', {}, registered],
+  ['with other credentials is measured again', { goodCredentials: {} }, { start: now, end: now }],
+  [
+    'after a failure is measured again',
+    { errorType: 'registration error', errorMessage: 'no', errorCount: 1, operationalStatus: 'error' },
+    { start: now, end: now },
+  ],
+] as const)
+  test(`a registration ${title}`, async () => {
+    const operationHistory = { register: registered };
+    const host = hostIn('available', { status: { ...status, operationHistory } });
+    const pass = await runPass(host, {}, surroundings);
+    assert.deepEqual(pass.status.operationHistory?.register, register);
+  });
+
+test('the duration of a registration counts from its first attempt', async () => {
+  const host = hostIn('available', { status: { goodCredentials: {}, operationHistory: { register: registered } } });
+  const failing = await runPass(host, { results: { register: failed('no') } }, surroundings);
+  assert.deepEqual(failing.status.operationHistory?.register, { start: now, end: null });
+  const retried = hostIn('available', {
+    status: { ...failing.status, operationHistory: { register: { start: before, end: null } } },
+  });
+  const { status } = await runPass(retried, {}, surroundings);
+  assert.deepEqual(status.operationHistory?.register, { start: before, end: now });
+});
 
 test('a failure is counted, and the pause grows', async () => {
   const host = hostIn('inspecting', { status: { errorType: 'inspection error', errorCount: 4 } });

@@ -75,6 +75,8 @@ export interface HostFacts {
   readonly firmware: 'same' | 'changed' | 'unread';
   /** Firmware changes that the HostUpdatePolicy allows at a restart. */
   readonly hasServicing: boolean;
+  /** It allows what is asked for, applied or not. */
+  readonly hasServicingSpec: boolean;
   readonly hasDataImage: boolean;
 
   readonly deployment: Deployment;

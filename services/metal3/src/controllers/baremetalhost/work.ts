@@ -55,9 +55,14 @@ const imageWaitMs = minutes(5);
 export function record(work: HostWork, name: HostStep, result: StepResult, errorType: ErrorType): void {
   const { pass, outcomes } = work;
   switch (result.kind) {
-    case 'failed':
-      fail(work, name, { errorType, message: result.message });
+    case 'failed': {
+      const { message, knownForMs: delayMs } = result;
+      // A failure that the host waits out counts once, whatever wakes the host meanwhile.
+      const isKnown = delayMs !== undefined && pass.status.errorType === errorType;
+      if (isKnown) outcomes[name] = { kind: 'failed', message, delayMs };
+      else fail(work, name, { errorType, message });
       return;
+    }
     case 'busy':
       if (pass.status.errorType === errorType) pass.status = withoutError(pass.status);
       outcomes[name] = result;

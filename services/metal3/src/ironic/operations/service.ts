@@ -1,3 +1,4 @@
+import { hasChanges } from '../../objects/firmware-facts.ts';
 import { firmwareSteps } from '../../firmware/firmware-changes.ts';
 import type { ServicingData, Started } from '../../provisioner/provisioner.ts';
 import { done, type StepResult } from '../../provisioner/step-result.ts';
@@ -13,10 +14,11 @@ export async function service(pass: IronicPass, data: ServicingData): Promise<St
   const node = await session.node();
   switch (node.provision_state) {
     case 'service failed': {
-      if (node.maintenance === true && (!data.hasFirmwareSpec || data.restartsAfterFailure))
-        return only(await session.endMaintenance());
-      if (!data.hasFirmwareSpec) return only(await session.beginState('abort'));
-      return data.restartsAfterFailure ? begin(pass, data) : only(await failure(session, node));
+      if (data.hasFirmwareSpec && !data.restartsAfterFailure) return only(await failure(session, node));
+      if (node.maintenance === true) return only(await session.endMaintenance());
+      // Also when everything was applied before the failure.
+      const isOver = !data.hasFirmwareSpec || !hasChanges(data.firmware);
+      return isOver ? only(await session.beginState('abort')) : begin(pass, data);
     }
     case 'active':
       return data.isUnprepared ? begin(pass, data) : only(done);

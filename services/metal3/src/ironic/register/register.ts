@@ -2,7 +2,7 @@ import { nodeCapabilities } from '../../image/node-capabilities.ts';
 import type { Registration, RegistrationData } from '../../provisioner/provisioner.ts';
 import { done, failed, type StepResult } from '../../provisioner/step-result.ts';
 import { objectIn } from '../../image/object-in.ts';
-import { isLocked } from '../http/ironic-error.ts';
+import { conflictOf, isLocked } from '../http/ironic-error.ts';
 import { type IronicPass, nodeName } from '../ironic-pass.ts';
 import type { IronicNode } from '../node/ironic-node.ts';
 import { change, changes, type JsonPatch } from '../node/json-patch.ts';
@@ -38,7 +38,7 @@ export async function register(pass: IronicPass, data: RegistrationData): Promis
   try {
     return { id: node.uuid, result: await align(pass, data, node) };
   } catch (error) {
-    if (isLocked(error)) return { id: node.uuid, result: session.delays.short() };
+    if (isLocked(error)) return { id: node.uuid, result: session.delays.short(conflictOf(error)) };
     throw error;
   }
 }
