@@ -44,3 +44,7 @@ for (const [name, value, problem] of rows) {
 test('the value of a password is in no message', () => {
   assert.doesNotMatch(settingProblem('AdminPassword', 'hunter2', schema) ?? '', /hunter2/);
 });
+
+test('without an attribute registry nothing can be checked', () => {
+  assert.match(settingProblem('mode', 'Uefi', {}) ?? '', /publishes no attribute registry/);
+});

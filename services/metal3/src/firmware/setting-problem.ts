@@ -8,6 +8,8 @@ export function settingProblem(
 ): string | undefined {
   if (isPasswordName(name)) return `setting ${name} is a password, which cannot be set this way: remove it`;
   const known = Object.hasOwn(schema, name) ? schema[name] : undefined;
+  if (known === undefined && Object.keys(schema).length === 0)
+    return `setting ${name}: the BMC publishes no attribute registry, by which it could be checked: remove it`;
   if (known === undefined) return `setting ${name} is unknown: remove it`;
   if (known.read_only === true) return `setting ${name} is read-only: remove it`;
   const expected = expectation(String(value), known);
