@@ -22,7 +22,7 @@ export interface RealTestenvOptions {
   readonly host?: string;
   /** Machines report over TLS. */
   readonly secure?: boolean;
-  /** What the system of a tenant runs once it has booted. */
+  /** Commands that the system of a tenant runs once it has booted. */
   readonly tenantCommands?: string;
 }
 

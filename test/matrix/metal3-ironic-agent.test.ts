@@ -79,7 +79,7 @@ suite('BareMetalHosts on a real Ironic, whose ramdisk runs an agent', { concurre
     await node.until(({ running }) => running?.from === 'disk', AbortSignal.timeout(30_000));
   });
 
-  test('a host whose cleaning fails says why, and is not available before one succeeds', async () => {
+  test('a host whose cleaning fails reports why, and is not available before one succeeds', async () => {
     const { host, work } = await env.addHost('dirty', { ...onlyPower, image: imageOf('dirty') });
     await host.reaches('provisioned');
     work.faults.set('deploy.erase_devices_metadata', 'the disk is broken');

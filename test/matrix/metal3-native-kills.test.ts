@@ -5,6 +5,7 @@ import { detachedAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
+import { fractionOf } from '@metal/testenv/fault-points.ts';
 import { startImageServer } from '@metal/testenv/image-server.ts';
 import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
 import { simulated } from '@metal/testenv/simulated.ts';
@@ -14,23 +15,35 @@ import { followHosts, namespace, nativeFlags, type NativeTestenv } from '../stor
 const startTestenv = testenvsOfFile({ metal3: true });
 const seedCount = Number(process.env.METAL_SEEDS ?? 8);
 const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);
-/** The golden ratio spreads consecutive seeds evenly over the life of a host. */
-const goldenRatio = 0.618_033_988_749_895;
 const disk = 'nvme1n1';
 const image = mbrImage();
 
-/** What a host does in its life: changes of its object, and requests to its BMC. */
+/** Changes of a host in its life, and requests to its BMC. */
 interface Counts {
   readonly changes: number;
   readonly requests: number;
 }
 
-type Life = (
-  native: NativeTestenv,
-  node: Node,
-  name: string,
-  onCount?: (kind: keyof Counts, number: number) => unknown,
-) => Promise<Counts>;
+type Life = (native: NativeTestenv, node: Node, name: string) => Promise<void>;
+
+interface Lived {
+  readonly native: NativeTestenv;
+  readonly node: Node;
+  readonly name: string;
+}
+
+async function countedLife(
+  live: Life,
+  { native, node, name }: Lived,
+  onCount: (kind: keyof Counts, number: number) => unknown = () => undefined,
+): Promise<Counts> {
+  const counts = { changes: 0, requests: 0 };
+  const count = (kind: keyof Counts) => onCount(kind, (counts[kind] += 1));
+  using _changes = native.hosts.onChange(({ after }) => after?.metadata.name === name && count('changes'));
+  using _requests = node.bmc.traffic.onRequest((moment) => moment === 'arrived' && count('requests'));
+  await live(native, node, name);
+  return counts;
+}
 
 /** The first host is not disturbed; in the life of each other one the operator is killed once. */
 async function killInLives(live: Life, flags: readonly string[], newNode: (testenv: Testenv) => Promise<Node>) {
@@ -42,18 +55,16 @@ async function killInLives(live: Life, flags: readonly string[], newNode: (teste
   });
   const { testenv, operator } = opened;
   await using native = await followHosts(testenv, images);
-  const counts = await live(native, await newNode(testenv), 'undisturbed');
+  const counts = await countedLife(live, { native, node: await newNode(testenv), name: 'undisturbed' });
   const lives = Array.from({ length: seedCount }, async (_, index) => {
     const seed = firstSeed + index;
-    const fraction = (seed * goldenRatio) % 1;
     const kind = seed % 2 === 0 ? 'changes' : 'requests';
-    const at = 1 + Math.floor(fraction * counts[kind]);
+    const at = 1 + Math.floor(fractionOf(seed) * counts[kind]);
     const description = `seed ${seed}: ${kind} ${at} of ${counts[kind]}`;
     try {
-      await live(
-        native,
-        await newNode(testenv),
-        `host-${seed}`,
+      await countedLife(
+        live,
+        { native, node: await newNode(testenv), name: `host-${seed}` },
         (counted, number) => counted === kind && number === at && operator.kill(description),
       );
     } catch (error) {
@@ -78,20 +89,10 @@ test('an operator that is killed at any moment in the life of an externally prov
   ));
 
 /** From the registration to the deletion, with an image in between. */
-async function live(
-  native: NativeTestenv,
-  node: Node,
-  name: string,
-  onCount: (kind: keyof Counts, number: number) => unknown = () => undefined,
-): Promise<Counts> {
+async function live(native: NativeTestenv, node: Node, name: string): Promise<void> {
   const { testenv, hosts } = native;
-  const counts = { changes: 0, requests: 0 };
-  const count = (kind: keyof Counts) => onCount(kind, (counts[kind] += 1));
   const claims = new Set<string | undefined>();
-  using stack = new DisposableStack();
-  stack.use(hosts.onChange(({ after }) => after?.metadata.name === name && count('changes')));
-  stack.use(node.bmc.traffic.onRequest((moment) => moment === 'arrived' && count('requests')));
-  stack.use(testenv.claims.onChange(({ after }) => isOf(name, after) && claims.add(after?.metadata.uid)));
+  using _claims = testenv.claims.onChange(({ after }) => isOf(name, after) && claims.add(after?.metadata.uid));
 
   const host = await native.host(node, name, { rootDeviceHints: { deviceName: `/dev/${disk}` } });
   await host.reaches('available');
@@ -117,23 +118,11 @@ async function live(
   await testenv.client.delete(BareMetalHost, { namespace, name });
   await host.isGone();
   assert.equal(node.machine.power, 'Off');
-  return counts;
 }
 
 /** A machine that runs already is taken over, turned off and on, and given back, detached: only its power has changed. */
-async function liveInUse(
-  native: NativeTestenv,
-  node: Node,
-  name: string,
-  onCount: (kind: keyof Counts, number: number) => unknown = () => undefined,
-): Promise<Counts> {
+async function liveInUse(native: NativeTestenv, node: Node, name: string): Promise<void> {
   const { testenv, hosts } = native;
-  const counts = { changes: 0, requests: 0 };
-  const count = (kind: keyof Counts) => onCount(kind, (counts[kind] += 1));
-  using stack = new DisposableStack();
-  stack.use(hosts.onChange(({ after }) => after?.metadata.name === name && count('changes')));
-  stack.use(node.bmc.traffic.onRequest((moment) => moment === 'arrived' && count('requests')));
-
   const host = await native.host(node, name, { externallyProvisioned: true });
   await host.reaches('externally provisioned');
   await native.serverOf(name).hasReason('ClaimServed');
@@ -150,7 +139,6 @@ async function liveInUse(
   await testenv.untilStable(10_000);
   assert.deepEqual([node.power, node.boots.map(({ from }) => from)], ['On', ['disk']]);
   assert.notEqual(simulated(node).installed, undefined);
-  return counts;
 }
 
 const isOf = (name: string, claim: ServerClaim | undefined): boolean => claim?.metadata.name === name;

@@ -135,7 +135,7 @@ suite('The Secret of the BMC of a BareMetalHost', { concurrency: true }, () => {
     assert.ok(testenv.backEnd.machine('kept').started.includes('delete'));
   });
 
-  test('user data that do not exist yet are awaited, and the host says so', async () => {
+  test('user data that do not exist yet are awaited, and the host reports it', async () => {
     const image = { url: 'http://images.test/os.raw', checksum: 'abc', format: 'raw' } as const;
     await testenv.host('awaits', { spec: { image, userData: { name: 'late-data' } } });
     const host = testenv.hosts.named('awaits');

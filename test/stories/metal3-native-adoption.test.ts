@@ -36,7 +36,7 @@ suite('Machines in use of BareMetalHosts on the native provisioner', () => {
     return node;
   }
 
-  /** What the BMC was asked to change. */
+  /** Requests to the BMC that change something. */
   const changesOf = ({ bmc }: Node): string[] =>
     bmc.requests
       .filter(({ method, path }) => method !== 'GET' && !path.includes('/SessionService'))

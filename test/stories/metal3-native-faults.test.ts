@@ -69,7 +69,7 @@ suite('Faults in the middle of the life of a BareMetalHost on the native provisi
     assert.equal(node.bmc.access.isLocked, false);
   });
 
-  test('a host says that its image server is away, and goes on when it is back', async () => {
+  test('a host reports that its image server is away, and goes on when it is back', async () => {
     const [node] = await native.testenv.addNodes({ generic: 1 });
     assert.ok(node);
     native.images.fail(503);

@@ -16,16 +16,17 @@ export interface FaultPoint {
 
 type Counts = Readonly<Record<FaultPointKind, number>>;
 
-/** The golden ratio spreads consecutive seeds evenly over the whole run, for any number of seeds. */
 const goldenRatio = 0.618_033_988_749_895;
+
+/** A point of the run, in [0, 1). The golden ratio spreads consecutive seeds evenly, for any number of seeds. */
+export const fractionOf = (seed: number): number => (seed * goldenRatio) % 1;
 
 /** The same seed gives the same fault point, for a run with these numbers of each kind. */
 export function faultPointOf(seed: number, counts: Counts): FaultPoint {
   const kind =
     faultPointKinds[createHash('sha256').update(`kind ${seed}`).digest().readUInt8() % faultPointKinds.length];
   if (kind === undefined) throw new RangeError(`no kind of fault point for seed ${seed}`);
-  const fraction = (seed * goldenRatio) % 1;
-  return { kind, number: 1 + Math.floor(fraction * counts[kind]) };
+  return { kind, number: 1 + Math.floor(fractionOf(seed) * counts[kind]) };
 }
 
 /** Counts the events of one machine, and calls the listener at the requested fault point. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { SimulatedMachine } from '@metal/simulator/simulated-machine.ts';
 import { z } from 'zod';
 
-/** What an agent wrote to a disk of its machine. */
+/** An image that an agent wrote to a disk of its machine. */
 export interface AgentDeployment {
   readonly disk: string;
   readonly image: Buffer;

@@ -9,8 +9,7 @@ import { foreignClaim, newClaim } from './claim-of-host.ts';
 import { policyOf } from './erasure-policy.ts';
 import { explained } from './host-objects.ts';
 import { claimNameOf } from './native-names.ts';
-import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
-import { guard } from './registration.ts';
+import { type NativePass, objectsOf, waiting, writeServer, written } from './native-pass.ts';
 import { adoptionRequest, isAdoptable } from './server-mark.ts';
 
 /**
@@ -71,9 +70,4 @@ async function requestAdoption(pass: NativePass, server: Server): Promise<StepRe
   if (!isAdoptable(server) || metadata.annotations?.[operationAnnotation] !== undefined)
     return waiting(`the Server is in state ${status?.state}`);
   return writeServer(pass, server, { metadata: { annotations: adoptionRequest } });
-}
-
-export async function writeServer({ client }: NativePass, server: Server, patch: object): Promise<StepResult> {
-  await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
-  return written();
 }

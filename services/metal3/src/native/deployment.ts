@@ -13,13 +13,12 @@ import { configDriveMetaData } from '../image/config-drive.ts';
 import { objectIn } from '../image/object-in.ts';
 import type { ProvisioningData } from '../provisioner/provisioner.ts';
 import { type CleaningMode, done, failed, type StepResult } from '../provisioner/step-result.ts';
-import { claimMachine, writeServer } from './adoption.ts';
+import { claimMachine } from './adoption.ts';
 import { formerPolicyOf, policyOf } from './erasure-policy.ts';
 import { foreignClaim, newClaim } from './claim-of-host.ts';
 import { explained } from './host-objects.ts';
 import { claimNameOf } from './native-names.ts';
-import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
-import { guard } from './registration.ts';
+import { type NativePass, objectsOf, uidOf, waiting, writeServer, written } from './native-pass.ts';
 import { adoptionRequest } from './server-mark.ts';
 
 const useIronic = `use annotation ${provisionerAnnotation}: ironic`;
@@ -36,10 +35,7 @@ export async function provisionHost(pass: NativePass, data: ProvisioningData): P
     if (server.status?.state !== 'Available') return awaitAvailable(pass, server);
     // With the claim, since others may delete it, as with its namespace: the cleanup begins at once.
     const policy = policyOf(server, { cleaning: access.host.spec.automatedCleaningMode, fleetDisks: pass.fleetDisks });
-    if (policy !== undefined) {
-      await client.mergePatch(Server, { name: server.metadata.name }, policy, guard(server));
-      return written('the erasure is chosen');
-    }
+    if (policy !== undefined) return writeServer(pass, server, policy, 'the erasure is chosen');
     await saveMetaData(pass);
     await client.create(ServerClaim, newClaim(access.host, server, { power: 'On', diskImage: image }));
     return written('the Server is claimed');
@@ -51,11 +47,11 @@ export async function provisionHost(pass: NativePass, data: ProvisioningData): P
 }
 
 /** Without an inspection nobody has permitted to interrupt a machine that runs; the image that is to be written does. */
-async function awaitAvailable({ client }: NativePass, server: Server): Promise<StepResult> {
+async function awaitAvailable(pass: NativePass, server: Server): Promise<StepResult> {
   const { metadata, status } = server;
   if (metadata.annotations?.[allowInterruptionAnnotation] === undefined) {
     const patch = { metadata: { annotations: { [allowInterruptionAnnotation]: 'true' } } };
-    await client.mergePatch(Server, { name: metadata.name }, patch, guard(server));
+    await writeServer(pass, server, patch);
   }
   return waiting(`the Server is in state ${status?.state ?? 'Initial'}`);
 }
@@ -130,11 +126,9 @@ export async function deprovisionHost(pass: NativePass, cleaning: CleaningMode):
   const policy = policyOf(server, { cleaning, fleetDisks: pass.fleetDisks });
   if (claim !== undefined) {
     // Before the release: the cleanup begins with it.
-    if (policy !== undefined) await client.mergePatch(Server, { name: server.metadata.name }, policy, guard(server));
-    else if (claim.metadata.deletionTimestamp === undefined) {
-      const { uid } = claim.metadata;
-      await client.delete(ServerClaim, claim.metadata, uid === undefined ? {} : { uid });
-    }
+    if (policy !== undefined) await writeServer(pass, server, policy);
+    else if (claim.metadata.deletionTimestamp === undefined)
+      await client.delete(ServerClaim, claim.metadata, uidOf(claim));
     return written('the claim is released');
   }
   const { state } = server.status ?? {};
@@ -150,7 +144,7 @@ export async function deprovisionHost(pass: NativePass, cleaning: CleaningMode):
   return waiting(`the Server is in state ${state}: ${explained(server, 'Ready')}`);
 }
 
-async function restoredPolicy({ client }: NativePass, server: Server): Promise<StepResult> {
+async function restoredPolicy(pass: NativePass, server: Server): Promise<StepResult> {
   const { metadata, ...former } = formerPolicyOf(server) ?? { metadata: { annotations: {} } };
   const adopted = server.metadata.annotations?.[adoptedForHostAnnotation];
   const annotations = {
@@ -158,11 +152,6 @@ async function restoredPolicy({ client }: NativePass, server: Server): Promise<S
     ...(adopted === undefined ? {} : { [adoptedForHostAnnotation]: null }),
   };
   if (Object.keys(annotations).length === 0) return done;
-  await client.mergePatch(
-    Server,
-    { name: server.metadata.name },
-    { ...former, metadata: { annotations } },
-    guard(server),
-  );
+  await writeServer(pass, server, { ...former, metadata: { annotations } });
   return done;
 }

@@ -22,8 +22,7 @@ import {
   wantedObjects,
 } from './firmware-objects.ts';
 import { explained, hasClaimedServer, markOf } from './host-objects.ts';
-import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
-import { guard } from './registration.ts';
+import { guard, type NativePass, objectsOf, uidOf, waiting, written } from './native-pass.ts';
 
 /**
  * Changes settings and firmware of the machine by the operator's own objects. Those that are not wanted any more are deleted unless
@@ -112,14 +111,13 @@ async function endObject(pass: NativePass, object: FirmwareObject): Promise<Step
 }
 
 async function remove({ client }: NativePass, object: FirmwareObject): Promise<StepResult> {
-  const { uid, deletionTimestamp } = object.metadata;
-  if (deletionTimestamp !== undefined) return waiting(`${named(object)} is deleted`);
+  if (object.metadata.deletionTimestamp !== undefined) return waiting(`${named(object)} is deleted`);
   if (isUnderWay(object)) return waiting(progressOf(object));
-  await client.delete(kindOf(object), object.metadata, uid === undefined ? {} : { uid });
+  await client.delete(kindOf(object), object.metadata, uidOf(object));
   return written(`${named(object)} is deleted`);
 }
 
-/** What was reached is not enforced: somebody else may change the machine afterwards. */
+/** From now on the object only compares: somebody else may change the machine afterwards. */
 async function onlyCompare({ client }: NativePass, object: FirmwareObject): Promise<StepResult | undefined> {
   if (object.spec.dryRun === true) return undefined;
   await client.mergePatch(kindOf(object), object.metadata, { spec: { dryRun: true } }, guard(object));

@@ -20,9 +20,9 @@ import { deprovisionHost, provisionHost } from './deployment.ts';
 import { applyFirmware, dropFirmware, endFirmware, forgetPublished } from './firmware.ts';
 import { hardwareOfServer } from './hardware-of-server.ts';
 import { explained } from './host-objects.ts';
-import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
+import { type NativePass, objectsOf, waiting, writeServer } from './native-pass.ts';
 import { powerHost, powerOf, restartHost } from './power.ts';
-import { guard, registerHost } from './registration.ts';
+import { registerHost } from './registration.ts';
 import { detachHost, removeHost } from './removal.ts';
 
 /** One host on our own objects. Every call reads the caches, writes at most one object, and returns at once. */
@@ -120,8 +120,8 @@ export class NativeProvisioner implements Provisioner {
 
   async #request(server: Server, operation: string): Promise<Inspection> {
     const patch = { metadata: { annotations: { [operationAnnotation]: operation } } };
-    await this.#pass.client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
-    return { result: written(), isStarted: true, details: undefined };
+    const result = await writeServer(this.#pass, server, patch);
+    return { result, isStarted: true, details: undefined };
   }
 }
 

@@ -22,7 +22,7 @@ interface Access {
   readonly publishesFirmware: boolean;
 }
 
-/** What the operator has published about the firmware of one host. The caches have only when it was read. */
+/** Firmware of one host, as the operator has published it. The caches have only the time at which it was read. */
 export class NativeNodeServices implements NodeServices {
   readonly #host: BareMetalHost;
   readonly #access: Access;

@@ -1,11 +1,9 @@
-import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { isAdoptionRequested } from '@metal/api/wire/adoption.ts';
 import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import type { PowerOffData } from '../provisioner/provisioner.ts';
 import { done, type StepResult } from '../provisioner/step-result.ts';
-import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
-import { guard } from './registration.ts';
+import { guard, type NativePass, objectsOf, waiting, writeServer, written } from './native-pass.ts';
 
 /** Undefined: the BMC does not tell, or the machine has no claim and is off. */
 export function powerOf(pass: NativePass): boolean | undefined {
@@ -33,12 +31,10 @@ export async function powerHost(pass: NativePass, wanted: 'On' | 'Off'): Promise
 
 /** Instead of a power-off, where that is forbidden. */
 export async function restartHost(pass: NativePass, { mode }: PowerOffData): Promise<StepResult> {
-  const { client } = pass;
   const { server } = objectsOf(pass);
   if (server === undefined) return { kind: 'unregistered' };
   if (server.metadata.annotations?.[operationAnnotation] !== undefined) return waiting('the machine is restarted');
   const operation = mode === 'hard' ? operations.hardRestartServer : operations.gracefulRestartServer;
   const patch = { metadata: { annotations: { [operationAnnotation]: operation } } };
-  await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
-  return written('the machine is restarted');
+  return writeServer(pass, server, patch, 'the machine is restarted');
 }

@@ -18,7 +18,7 @@ import type { Registration, RegistrationData } from '../provisioner/provisioner.
 import { done, failed, type StepResult } from '../provisioner/step-result.ts';
 import { explained, hostKeyOf, isOlder, markOf, otherHostsAt } from './host-objects.ts';
 import { bmcNameOf, portOf } from './native-names.ts';
-import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
+import { guard, type NativePass, objectsOf, waiting, writeServer, written } from './native-pass.ts';
 import { isAdoptable, isInUse, markOn } from './server-mark.ts';
 
 const useIronic = `use annotation ${provisionerAnnotation}: ironic`;
@@ -127,7 +127,7 @@ async function markServer(
   address: BmcAddress,
   { state, inspection }: RegistrationData,
 ): Promise<StepResult | undefined> {
-  const { client, access } = pass;
+  const { access } = pass;
   const { host } = access;
   const { bmc, server: marked } = objectsOf(pass);
   const server = marked ?? serverOf(pass, bmc, address);
@@ -141,8 +141,7 @@ async function markServer(
   if (patch === undefined) return undefined;
   if (marked === undefined && use === 'inUse' && !isAdoptable(server))
     return waiting(`Server ${server.metadata.name} is in state ${server.status?.state}: it is taken over after that`);
-  await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
-  return written();
+  return writeServer(pass, server, patch);
 }
 
 function serverOf({ caches }: NativePass, bmc: BMC | undefined, { path }: BmcAddress): Server | string | undefined {
@@ -172,9 +171,6 @@ function ownershipProblem(server: Server, host: BareMetalHost): string | undefin
 /** It was created for hosts. */
 export const isOurs = (bmc: BMC | undefined): boolean =>
   bmc?.metadata.annotations?.[createdForHostAnnotation] !== undefined;
-
-export const guard = ({ metadata: { resourceVersion } }: { metadata: { resourceVersion?: string | undefined } }) =>
-  resourceVersion === undefined ? {} : { resourceVersion };
 
 const withoutSlash = (path: string): string => path.replace(/\/+$/, '');
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

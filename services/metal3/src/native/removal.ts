@@ -13,8 +13,8 @@ import { done, type StepResult } from '../provisioner/step-result.ts';
 import { formerPolicyOf } from './erasure-policy.ts';
 import { hasClaimedServer, otherHostsAt } from './host-objects.ts';
 import { bmcNameOf } from './native-names.ts';
-import { type NativePass, objectsOf, waiting, written } from './native-pass.ts';
-import { guard, isOurs } from './registration.ts';
+import { guard, type NativePass, objectsOf, uidOf, waiting, writeServer, written } from './native-pass.ts';
+import { isOurs } from './registration.ts';
 
 /**
  * The host gives its machine up, as it is. A claim that was not released, as of a host that was deleted while it was detached, stays and
@@ -48,8 +48,7 @@ export async function removeHost(pass: NativePass): Promise<StepResult> {
     // The deprovisioning may have been given up: the erasure was chosen for this host only.
     const { metadata, ...former } = formerPolicyOf(server) ?? { metadata: { annotations: {} } };
     const patch = { ...former, metadata: { annotations: { ...metadata.annotations, ...annotations } } };
-    await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
-    return written();
+    return writeServer(pass, server, patch);
   }
   return removeSecret(pass, others.length);
 }
@@ -66,15 +65,14 @@ async function removeAdopted(pass: NativePass): Promise<StepResult | undefined> 
   if (server === undefined) return removeLostClaim(pass, claim);
   if (server.metadata.annotations?.[operationAnnotation] !== operations.ignore) {
     const patch = { metadata: { annotations: { [operationAnnotation]: operations.ignore } } };
-    await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
-    return written();
+    return writeServer(pass, server, patch);
   }
   if (!isOurs(bmc)) return undefined;
   if (server.metadata.deletionTimestamp === undefined) await client.delete(Server, server.metadata, uidOf(server));
   return waiting('the Server is deleted');
 }
 
-/** The cache may lag: the API server tells whether the claim holds a Server, which its deletion would have cleaned. */
+/** The cache may lag: the API server is asked whether the claim holds a Server, which its deletion would have cleaned. */
 async function removeLostClaim({ client }: NativePass, claim: ServerClaim): Promise<StepResult> {
   const { name = '' } = claim.spec.serverRef ?? {};
   const named = name === '' ? undefined : await client.find(Server, { name });
@@ -95,14 +93,10 @@ async function removeSecret({ client, caches, parsed }: NativePass, otherHosts: 
 
 /** The operator leaves the machine alone until the next registration. */
 export async function detachHost(pass: NativePass): Promise<StepResult> {
-  const { client } = pass;
   const { server } = objectsOf(pass);
   if (server?.metadata.annotations?.[operationAnnotation] === operations.ignore || server === undefined) return done;
   const detached = isAdoptionRequested(server) ? operations.adopt : 'true';
   const annotations = { [operationAnnotation]: operations.ignore, [detachedServerAnnotation]: detached };
   const patch = { metadata: { annotations } };
-  await client.mergePatch(Server, { name: server.metadata.name }, patch, guard(server));
-  return written();
+  return writeServer(pass, server, patch);
 }
-
-const uidOf = ({ metadata: { uid } }: { metadata: { uid?: string | undefined } }) => (uid === undefined ? {} : { uid });

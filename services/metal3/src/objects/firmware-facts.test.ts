@@ -59,7 +59,7 @@ const rows: [string, Partial<FirmwareObjects>, firmware: string, servicing: stri
   ],
   ['a setting', { settings: settings({ Turbo: 'Disabled' }), policy: policy('onReboot') }, 'changed', 'Turbo', true],
   [
-    'a setting that was edited since, so that nobody knows its value, but a servicing goes on',
+    'a setting that was edited since, so that its value is not known, but a servicing goes on',
     { settings: settings({ Turbo: 'Disabled' }, 1), policy: policy('onReboot') },
     'unread',
     '',

@@ -131,7 +131,7 @@ function unmanagedReason(server: Server, { servers }: QueueCaches): Hold | undef
   return { reason: 'ServerNotManaged', message: `a Server in state ${state} has no maintenance` };
 }
 
-/** What has begun ends first, and a machine in use gets its claim, whose owner approves first, unless the server is in a window already. */
+/** A step in progress ends first, and a machine in use gets its claim, whose owner approves first, unless the server is in a window already. */
 function othersFirst(server: Server, { claims }: QueueCaches): Hold | undefined {
   if (isInWindow(server)) return undefined;
   const { name } = server.metadata;

@@ -46,7 +46,7 @@ export async function beginPass(start: Start): Promise<Begun> {
   } catch (error) {
     if (!(error instanceof BackEndNotReady)) throw error;
     context.hostMetrics.count('backEndNotReady', labelsOf(object));
-    // The status stays as it is, so that only the event tells why nothing happens.
+    // The status stays as it is, so the reason why nothing happens is in the event only.
     start.recordEvent({ ...notReady, note: error.message });
     return wait(notReadyMs, 'BackEndNotReady', error.message);
   }

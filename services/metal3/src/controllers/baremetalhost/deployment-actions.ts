@@ -34,7 +34,7 @@ export const deploymentActions = {
     const data = preparationData(work);
     const { result, isStarted } = await provisioner.prepare(data);
     record(work, 'prepare', result, 'preparation error');
-    // What was wrong may have been withdrawn.
+    // The cause may have been withdrawn.
     if (result.kind === 'done' && pass.status.errorType === 'preparation error')
       pass.status = withoutError(pass.status);
     await saveFirmware(work, { result, isStarted });

@@ -36,7 +36,7 @@ function service(host: HostFacts, isStarting: boolean): HostDecision<never> | un
   // In this pass the servicing was finished, and the host may be powered on only after that is stored.
   if (host.outcomes.service?.kind === 'done') return wait(afterServicingMs, 'Servicing');
   if (!isServicing && !(isStarting && host.hasServicing)) return undefined;
-  // What is not known yet is not withdrawn.
+  // Firmware that is not known yet is not withdrawn.
   if (isServicing && host.firmware === 'unread') return wait(steadyPollMs, 'FirmwareUnread');
   if (host.outcomes.service === undefined && host.operationalStatus !== 'servicing')
     return step(host, 'startServicing');

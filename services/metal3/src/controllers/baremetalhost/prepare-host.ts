@@ -69,7 +69,7 @@ async function restoreStatus(
   const { resourceVersion } = host.metadata;
   const moved = { metadata: { annotations: { [movedHostAnnotation]: 'true' } } };
   const guard = resourceVersion === undefined ? {} : { resourceVersion };
-  // Before the status: nothing else tells a process that takes over that the status came from another cluster.
+  // Before the status: a process that takes over has no other sign that the status came from another cluster.
   const marked = await context.client.mergePatch(BareMetalHost, host.metadata, moved, guard);
   const written = await writeStatus(marked, start, status);
   return { host: await removeAnnotation(written, start, statusAnnotation) };

@@ -41,7 +41,7 @@ const failures = {
 
 type Described = readonly [reason: HostEventReason, note: string];
 
-/** What happened between two versions of a host, in the words of Metal3. `credentialProblem`: that of the pass. */
+/** Events about the changes between two versions of a host, in the words of Metal3. `credentialProblem`: that of the pass. */
 export function statusEvents(
   { status: before = newStatus }: Pick<BareMetalHost, 'status'>,
   host: BareMetalHost,

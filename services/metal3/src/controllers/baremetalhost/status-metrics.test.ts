@@ -13,7 +13,7 @@ const failed = { kind: 'failed', delayMs: 1, message: 'no' } as const;
 const done = { kind: 'done' } as const;
 const unregistered = { kind: 'unregistered' } as const;
 
-/** What is counted when a deletion leaves a state for another one. */
+/** The metric of a step that a deletion leaves out, by the state that it leaves. */
 async function countedFor(from: HostState, to: HostState, outcomes: HostOutcomes, changes: HostChanges = {}) {
   const registry = new Registry();
   const after = hostIn(to, { isDeleting: true, ...changes });

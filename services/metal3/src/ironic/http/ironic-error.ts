@@ -14,7 +14,7 @@ export class IronicError extends Error {
 /** Another request holds the lock of the node, or its state is changing. */
 export const isLocked = (error: unknown): error is IronicError => error instanceof IronicError && error.status === 409;
 
-/** What else Ironic refuses at present, for people; undefined for a lock, which ends by itself in seconds. */
+/** The text of a refusal of Ironic that may end, for people; undefined for a lock, which ends by itself in seconds. */
 export const conflictOf = ({ message }: Error): string | undefined =>
   /\block(ed)?\b/i.test(message) ? undefined : message;
 

@@ -100,7 +100,7 @@ export async function patchSpec(
   });
 }
 
-/** The mark of an adoption stays until the machine was discovered: it tells that this was not done yet. */
+/** The mark of an adoption stays until the machine was discovered, as the sign that this was not done yet. */
 function endedAdoptionMark(server: Server, { inventory }: ServerFacts): Readonly<Record<string, null>> {
   const uid = adoptingClaimOf(server);
   if (uid === undefined || inventory === undefined || uid === server.spec.serverClaimRef?.uid) return {};
