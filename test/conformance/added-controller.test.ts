@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
@@ -15,14 +15,13 @@ import type { OperatorContext } from '@metal/operator/controllers/context.ts';
 import { controllersFor } from '@metal/operator/controllers.ts';
 import { readOperatorConfig } from '@metal/operator/options.ts';
 import { startOperator } from '@metal/operator/operator.ts';
-import { openCluster } from '@metal/testenv/cluster.ts';
+import { clusterOfFile } from '@metal/testenv/cluster.ts';
 import { scaledClock } from '@metal/testenv/scaled-clock.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
 const namespace = 'default';
-const cluster = openCluster();
-after(async () => (await cluster)[Symbol.asyncDispose]());
+const openCluster = clusterOfFile();
 
 type Phase = 'Planned' | 'Announced';
 type Action = 'announce';
@@ -59,7 +58,7 @@ const announcementController = phaseController({
 test('a controller from another folder runs beside the built-in ones of the operator', {
   timeout: 60_000,
 }, async () => {
-  const { kubeconfigPath } = await cluster;
+  const { kubeconfigPath } = await openCluster();
   await using client = createKubeClient({ kubeconfigPath });
   using clock = scaledClock(1);
   const log = pino({ level: process.env.TESTENV_LOG ?? 'silent' }, process.stderr);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { kinds } from '@metal/api/kinds.ts';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
@@ -10,16 +10,15 @@ import { installKinds } from '@metal/kube/client/install-kinds.ts';
 import { findKindProblems } from '@metal/kube/client/installed-kinds.ts';
 import { CustomResourceDefinition } from '@metal/kube/kinds/builtin.ts';
 import { toCustomResourceDefinition } from '@metal/kube/kinds/crd.ts';
-import { startCluster } from '@metal/testenv/cluster.ts';
+import { clusterOfFile, startCluster } from '@metal/testenv/cluster.ts';
 import { restrictedKubeconfig } from '@metal/testenv/roles.ts';
 
-const cluster = startCluster({ crds: false });
-after(async () => (await cluster)[Symbol.asyncDispose]());
+const openCluster = clusterOfFile(() => startCluster({ crds: false }));
 const never = new AbortController().signal;
 
 test('missing, terminating and outdated CRDs are found under the roles of the operator', async () => {
-  await using admin = createKubeClient({ kubeconfigPath: (await cluster).kubeconfigPath });
-  await using client = createKubeClient({ kubeconfigPath: await restrictedKubeconfig(await cluster, admin) });
+  await using admin = createKubeClient({ kubeconfigPath: (await openCluster()).kubeconfigPath });
+  await using client = createKubeClient({ kubeconfigPath: await restrictedKubeconfig(await openCluster(), admin) });
   const wanted = kinds.filter(({ kind }) => ['BMC', 'Endpoint', 'Server', 'ServerClaim'].includes(kind));
   await admin.create(CustomResourceDefinition, withoutStateSince(toCustomResourceDefinition(Server)));
   await installKinds(admin, [Server, BMC, Endpoint]);

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { ConfigMap } from '@metal/kube/kinds/builtin.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
-import { openCluster } from '@metal/testenv/cluster.ts';
+import { clusterOfFile } from '@metal/testenv/cluster.ts';
 import { follow, map, namespace } from './config-maps.ts';
 
-const cluster = openCluster();
-after(async () => (await cluster)[Symbol.asyncDispose]());
+const openCluster = clusterOfFile();
 
 const connect = async (defaultFieldManager = 'first'): Promise<KubeClient> =>
-  createKubeClient({ kubeconfigPath: (await cluster).kubeconfigPath, defaultFieldManager });
+  createKubeClient({ kubeconfigPath: (await openCluster()).kubeconfigPath, defaultFieldManager });
 
 test('a list is read in pages', async () => {
   await using client = await connect();
@@ -44,7 +43,9 @@ test('errors of the API server have distinct codes', async () => {
   await assert.rejects(client.get(ConfigMap, { namespace, name: 'absent' }), { code: 'NotFound', status: 404 });
   assert.equal(await client.find(ConfigMap, { namespace, name: 'absent' }), undefined);
   await assert.rejects(client.create(ConfigMap, map('Not A Name')), { code: 'Invalid', retry: 'blocked' });
-  await using unprivileged = createKubeClient({ kubeconfigPath: await (await cluster).kubeconfigFor('stranger') });
+  await using unprivileged = createKubeClient({
+    kubeconfigPath: await (await openCluster()).kubeconfigFor('stranger'),
+  });
   await assert.rejects(unprivileged.list(ConfigMap, { namespace }), { code: 'Forbidden', status: 403 });
 });
 

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { Lease } from '@metal/kube/kinds/builtin.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
 import { type Clock, createClock } from '@metal/kube/runtime/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { Leadership } from '@metal/kube/election/leadership.ts';
 import { clientWith } from '@metal/testenv/client-with.ts';
-import { openCluster } from '@metal/testenv/cluster.ts';
+import { clusterOfFile } from '@metal/testenv/cluster.ts';
 import { restrictedKubeconfig } from '@metal/testenv/roles.ts';
 import { fakeClock } from '@metal/simulator/fake-clock.ts';
 import { pino } from 'pino';
 
 const log = pino({ level: 'silent' });
-const cluster = openCluster();
-after(async () => (await cluster)[Symbol.asyncDispose]());
+const openCluster = clusterOfFile();
 
 const namespace = 'default';
-const connect = async (): Promise<KubeClient> => createKubeClient({ kubeconfigPath: (await cluster).kubeconfigPath });
+const connect = async (): Promise<KubeClient> =>
+  createKubeClient({ kubeconfigPath: (await openCluster()).kubeconfigPath });
 const times = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 const never = new AbortController().signal;
 
@@ -594,7 +594,7 @@ test(
 
 test('the generated role allows the watch', testOptions, async () => {
   await using client = await connect();
-  const kubeconfigPath = await restrictedKubeconfig(await cluster, client);
+  const kubeconfigPath = await restrictedKubeconfig(await openCluster(), client);
   await using operator = createKubeClient({ kubeconfigPath });
   await untilAllowed(operator);
   await using race = await openRace('allowed', operator);
@@ -617,7 +617,7 @@ async function connectAs(client: KubeClient, user: string, verbs: readonly strin
   const binding = { apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects };
   await client.raw({ method: 'POST', path: `${path}/roles`, body: role });
   await client.raw({ method: 'POST', path: `${path}/rolebindings`, body: binding });
-  const restricted = createKubeClient({ kubeconfigPath: await (await cluster).kubeconfigFor(user) });
+  const restricted = createKubeClient({ kubeconfigPath: await (await openCluster()).kubeconfigFor(user) });
   await untilAllowed(restricted);
   return restricted;
 }

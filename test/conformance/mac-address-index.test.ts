@@ -1,26 +1,25 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { MACAddressIndex } from '@metal/api/v1alpha1/mac-address-index.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient } from '@metal/kube/client/client.ts';
 import { type Clock, systemClock } from '@metal/kube/runtime/clock.ts';
-import { emptyCluster, openCluster } from '@metal/testenv/cluster.ts';
+import { clusterOfFile } from '@metal/testenv/cluster.ts';
 import { untilRejected, untilAccepted } from '@metal/testenv/endpoint-dry-run.ts';
 import { watchOperatorKinds } from '@metal/operator/caches.ts';
 import { MacAddressIndexController } from '@metal/operator/controllers/macaddressindex/mac-address-index.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import { pino } from 'pino';
 
-const cluster = openCluster();
-after(async () => (await cluster)[Symbol.asyncDispose]());
+const openCluster = clusterOfFile();
 
 const log = pino({ level: process.env.TESTENV_LOG ?? 'silent' }, process.stderr);
 
 /** The index writer of one process. */
 async function openReplica(clock: Clock = systemClock) {
-  const { kubeconfigPath } = await cluster;
+  const { kubeconfigPath } = await openCluster();
   const stack = new AsyncDisposableStack();
   const client = stack.use(createKubeClient({ kubeconfigPath }));
   const caches = new CacheSet({ client, clock: systemClock, log });
@@ -49,14 +48,14 @@ const sorted = (entries: Record<string, string>) =>
 
 /** A user client. Its objects are deleted at the end. */
 async function openFixture() {
-  const { kubeconfigPath } = await cluster;
+  const { kubeconfigPath } = await openCluster();
   const client = createKubeClient({ kubeconfigPath, defaultFieldManager: 'people' });
   return {
     client,
     plugIn: (name: string, macAddress: string) => client.create(Endpoint, { metadata: { name }, spec: { macAddress } }),
     remove: (name: string) => client.delete(Endpoint, { name }),
     [Symbol.asyncDispose]: async () => {
-      await emptyCluster(client);
+      await (await openCluster()).empty();
       await client[Symbol.asyncDispose]();
     },
   };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { ConfigMap, Lease } from '@metal/kube/kinds/builtin.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
@@ -8,15 +8,14 @@ import { KubeError } from '@metal/kube/errors.ts';
 import { Leadership } from '@metal/kube/election/leadership.ts';
 import { runManager } from '@metal/kube/controller/manager.ts';
 import { clientWith } from '@metal/testenv/client-with.ts';
-import { openCluster } from '@metal/testenv/cluster.ts';
+import { clusterOfFile } from '@metal/testenv/cluster.ts';
 import { scaledClock } from '@metal/testenv/scaled-clock.ts';
 import { pino } from 'pino';
 import { phaseController } from '@metal/kube/controller/phase-controller.ts';
 import { Registry } from 'prom-client';
 
 const namespace = 'default';
-const cluster = openCluster();
-after(async () => (await cluster)[Symbol.asyncDispose]());
+const openCluster = clusterOfFile();
 
 interface Facts {
   readonly owner: string;
@@ -73,7 +72,7 @@ const aborted = (signal: AbortSignal | undefined) =>
 /** A standby with complete caches and stalled watches. */
 async function openStandby(name: string, onLine: (line: string) => void = () => undefined) {
   const stack = new AsyncDisposableStack();
-  const { kubeconfigPath } = await cluster;
+  const { kubeconfigPath } = await openCluster();
   const other = stack.use(createKubeClient({ kubeconfigPath }));
   const { client, network } = withDeadWatches(stack.use(createKubeClient({ kubeconfigPath })));
   const clock = stack.use(scaledClock(10));

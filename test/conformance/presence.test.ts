@@ -1,23 +1,24 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { createKubeClient } from '@metal/kube/client/client.ts';
 import { Presence } from '@metal/kube/election/presence.ts';
 import { Lease } from '@metal/kube/kinds/builtin.ts';
-import { openCluster } from '@metal/testenv/cluster.ts';
+import { clusterOfFile } from '@metal/testenv/cluster.ts';
 import { restrictedKubeconfig } from '@metal/testenv/roles.ts';
 import { scaledClock } from '@metal/testenv/scaled-clock.ts';
 import { pino } from 'pino';
 
-const cluster = openCluster();
-after(async () => (await cluster)[Symbol.asyncDispose]());
+const openCluster = clusterOfFile();
 const namespace = 'default';
 const leaderLease = 'leader.test';
 
 /** Processes in one namespace, whose log lines about others can be awaited. */
 async function processes() {
   const stack = new AsyncDisposableStack();
-  const admin = stack.use(createKubeClient({ kubeconfigPath: (await cluster).kubeconfigPath }));
-  const client = stack.use(createKubeClient({ kubeconfigPath: await restrictedKubeconfig(await cluster, admin) }));
+  const admin = stack.use(createKubeClient({ kubeconfigPath: (await openCluster()).kubeconfigPath }));
+  const client = stack.use(
+    createKubeClient({ kubeconfigPath: await restrictedKubeconfig(await openCluster(), admin) }),
+  );
   const clock = stack.use(scaledClock(200));
   const start = (identity: string, isElected = false) => {
     const found = Promise.withResolvers<string>();

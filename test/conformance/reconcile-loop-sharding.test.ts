@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Lease } from '@metal/kube/kinds/builtin.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
@@ -12,7 +12,7 @@ import { Leadership } from '@metal/kube/election/leadership.ts';
 import { runManager } from '@metal/kube/controller/manager.ts';
 import { leaseNameOf, memberLeases } from '@metal/kube/election/shards/member-leases.ts';
 import { ShardMembership } from '@metal/kube/election/shards/membership.ts';
-import { openCluster } from '@metal/testenv/cluster.ts';
+import { clusterOfFile } from '@metal/testenv/cluster.ts';
 import { scaledClock } from '@metal/testenv/scaled-clock.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -101,8 +101,7 @@ const definition = {
 };
 const sharedController = phaseController({ name: 'bell', ...definition, shardKey: ({ metadata }) => metadata.name });
 
-const cluster = openCluster();
-after(async () => (await cluster)[Symbol.asyncDispose]());
+const openCluster = clusterOfFile();
 
 /** Long enough that no lease expires on a busy machine; no test waits for an expiry. */
 const longTimes = { leaseMs: 150_000, renewMs: 100_000, retryMs: 2_000 };
@@ -124,7 +123,7 @@ async function openReplica(
   tower: Tower,
   { isSharing = true, gracePeriodMs = 8_000, times = longTimes } = {},
 ): Promise<Replica> {
-  const { kubeconfigPath } = await cluster;
+  const { kubeconfigPath } = await openCluster();
   const client = createKubeClient({ kubeconfigPath });
   const clock = scaledClock(10);
   const log = pino({ level: process.env.TESTENV_LOG ?? 'silent' }, process.stderr);
@@ -170,7 +169,7 @@ interface Fixture extends AsyncDisposable {
 }
 
 async function openFixture(count: number): Promise<Fixture> {
-  const { kubeconfigPath } = await cluster;
+  const { kubeconfigPath } = await openCluster();
   const client = createKubeClient({ kubeconfigPath });
   await installKinds(client, [Bell]);
   const bells = Array.from({ length: count }, (_, index) => `bell-${index}`);

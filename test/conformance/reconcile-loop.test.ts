@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { Event } from '@metal/kube/kinds/builtin.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
@@ -10,7 +10,7 @@ import { KubeError, OperatorError } from '@metal/kube/errors.ts';
 import { installKinds } from '@metal/kube/client/install-kinds.ts';
 import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import { runManager } from '@metal/kube/controller/manager.ts';
-import { openCluster } from '@metal/testenv/cluster.ts';
+import { clusterOfFile } from '@metal/testenv/cluster.ts';
 import { eventAbout } from '@metal/testenv/event-about.ts';
 import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -154,8 +154,7 @@ const lampController = phaseController({
   concurrency: () => 2,
 });
 
-const cluster = openCluster();
-after(async () => (await cluster)[Symbol.asyncDispose]());
+const openCluster = clusterOfFile();
 
 interface Fixture extends AsyncDisposable {
   readonly client: KubeClient;
@@ -181,7 +180,7 @@ async function openFixture({
   hold,
   log = pino({ level: 'silent' }),
 }: FixtureOptions = {}): Promise<Fixture> {
-  const { kubeconfigPath } = await cluster;
+  const { kubeconfigPath } = await openCluster();
   const client = createKubeClient({ kubeconfigPath });
   await installKinds(client, [Lamp]);
   await Promise.all(before.map((name) => client.create(Lamp, { metadata: { name }, spec: { lit: true } })));
@@ -271,7 +270,7 @@ test('a wait that lasts has an event, and a failed reconcile has a Warning', asy
 test('status fields of a retired field manager are taken over, logged once, and its entry is removed', async () => {
   const logged: string[] = [];
   const log = pino({ level: 'info' }, { write: (line) => void logged.push(line) });
-  const { kubeconfigPath } = await cluster;
+  const { kubeconfigPath } = await openCluster();
   await using legacy = createKubeClient({ kubeconfigPath, defaultFieldManager: 'retired' });
   await installKinds(legacy, [Lamp]);
   const ready = {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
 import { BIOSSettingsSet } from '@metal/api/v1alpha1/bios-settings-set.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
@@ -14,16 +14,15 @@ import type { OperatorContext } from '@metal/operator/controllers/context.ts';
 import { setActions } from '@metal/operator/controllers/sets/actions.ts';
 import { readSetFacts } from '@metal/operator/controllers/sets/facts.ts';
 import { biosSettingsSets } from '@metal/operator/controllers/sets/set-kinds.ts';
-import { openCluster } from '@metal/testenv/cluster.ts';
+import { clusterOfFile } from '@metal/testenv/cluster.ts';
 import { pino } from 'pino';
 
-const cluster = openCluster();
-after(async () => (await cluster)[Symbol.asyncDispose]());
+const openCluster = clusterOfFile();
 
 const log = pino({ level: 'silent' });
 
 test('a rollout starts nothing that the limit forbids, even if the cache does not have the last start yet', async () => {
-  const { kubeconfigPath } = await cluster;
+  const { kubeconfigPath } = await openCluster();
   await using client = createKubeClient({ kubeconfigPath });
   const set = await client.create(BIOSSettingsSet, {
     metadata: { name: 'boot' },

@@ -1,23 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
 import { systemClock } from '@metal/kube/runtime/clock.ts';
-import { emptyCluster, openCluster } from '@metal/testenv/cluster.ts';
+import { clusterOfFile } from '@metal/testenv/cluster.ts';
 import { bmcUserActions } from '@metal/operator/controllers/bmcuser/actions.ts';
 import { SecretsInUse } from '@metal/operator/controllers/bmcuser/secrets-in-use.ts';
 import { Registry } from 'prom-client';
 
-const cluster = openCluster();
-after(async () => (await cluster)[Symbol.asyncDispose]());
+const openCluster = clusterOfFile();
 
 type Reconcile = Parameters<typeof bmcUserActions.dropSuperseded>[0];
 
 /** Accounts with a recent password change: each has a new and a replaced BMCSecret. */
 async function openRotation(accounts: number) {
-  const { kubeconfigPath } = await cluster;
+  const { kubeconfigPath } = await openCluster();
   const metrics = new Registry();
   const client = createKubeClient({ kubeconfigPath, metrics });
   const secretsInUse = new SecretsInUse({ client, clock: systemClock });
@@ -44,7 +43,7 @@ async function openRotation(accounts: number) {
       )?.value ?? 0,
     secrets: async () => (await client.list(BMCSecret)).items.map(({ metadata: { name } }) => name).toSorted(),
     [Symbol.asyncDispose]: async () => {
-      await emptyCluster(client);
+      await (await openCluster()).empty();
       await client[Symbol.asyncDispose]();
     },
   };

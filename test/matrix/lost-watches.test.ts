@@ -1,23 +1,22 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import { ConfigMap } from '@metal/kube/kinds/builtin.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
 import { createClock } from '@metal/kube/runtime/clock.ts';
 import { installKinds } from '@metal/kube/client/install-kinds.ts';
-import { startCluster } from '@metal/testenv/cluster.ts';
+import { clusterOfFile, startCluster } from '@metal/testenv/cluster.ts';
 import { pino } from 'pino';
 import { follow, map, namespace, until } from '../conformance/config-maps.ts';
 
 const log = pino({ level: 'silent' });
-const cluster = startCluster({ crds: false });
-after(async () => (await cluster)[Symbol.asyncDispose]());
+const openCluster = clusterOfFile(() => startCluster({ crds: false }));
 
 const connect = async (defaultFieldManager = 'first'): Promise<KubeClient> =>
-  createKubeClient({ kubeconfigPath: (await cluster).kubeconfigPath, defaultFieldManager });
+  createKubeClient({ kubeconfigPath: (await openCluster()).kubeconfigPath, defaultFieldManager });
 
 test('a missing optional kind blocks nothing, and is watched once it is installed', async () => {
   await using client = await connect();
@@ -38,7 +37,7 @@ test('a lost watch resumes at its last resource version', async () => {
   await using client = await connect();
   await using followed = await follow(client, 'group=lost');
   await client.create(ConfigMap, map('before', {}, { group: 'lost' }));
-  const plane = await cluster;
+  const plane = await openCluster();
   await plane.stopApiServer();
   await plane.startApiServer();
   await using other = await connect('other');
@@ -52,7 +51,7 @@ test('an object deleted during a watch outage is removed by the next list', asyn
   await using followed = await follow(client, 'group=gone');
   await client.create(ConfigMap, map('kept', {}, { group: 'gone' }));
   await client.create(ConfigMap, map('deleted', {}, { group: 'gone' }));
-  const plane = await cluster;
+  const plane = await openCluster();
   await plane.stopApiServer();
   // Past the API server, and compacted: a watch from the last known version is answered 410 Gone.
   const { header } = await etcd(plane.directory, '/v3/kv/deleterange', {

@@ -12,7 +12,7 @@ import { simulated } from '@metal/testenv/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { followHosts, namespace, nativeFlags, type NativeTestenv } from '../stories/metal3-native-fixture.ts';
 
-const startTestenv = testenvsOfFile({ metal3: true });
+const startTestenv = testenvsOfFile();
 const seedCount = Number(process.env.METAL_SEEDS ?? 8);
 const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);
 const disk = 'nvme1n1';
@@ -48,7 +48,7 @@ async function countedLife(
 /** The first host is not disturbed; in the life of each other one the operator is killed once. */
 async function killInLives(live: Life, flags: readonly string[], newNode: (testenv: Testenv) => Promise<Node>) {
   await using images = await startImageServer();
-  await using opened = await startRestartingTestenv(startTestenv, {
+  await using opened = await startRestartingTestenv((options) => startTestenv({ ...options, metal3: true }), {
     stepMs: 100,
     timeoutMs: 300_000,
     flags: [...nativeFlags(images), '--power-polling-interval=1s', ...flags],

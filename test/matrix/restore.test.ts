@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { emptyCluster, openCluster } from '@metal/testenv/cluster.ts';
+import { openCluster } from '@metal/testenv/cluster.ts';
 import { examplesOf, openShell } from '@metal/testenv/page-commands.ts';
 import { startTestenv } from '@metal/testenv/testenv.ts';
 
@@ -29,7 +29,7 @@ test('the commands of the page restore all objects without their status, and mac
 
   await shell.run(backup);
   assert.equal(await operator.stop(), 0);
-  await emptyCluster(testenv.client);
+  await cluster.empty();
   await claim.isGone();
   await shell.run(restore);
   const restored = await claim.watched.exists();

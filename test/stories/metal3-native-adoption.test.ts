@@ -17,7 +17,7 @@ import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { follow, reportsOf } from './cleanup-fixture.ts';
 import { namespace, type NativeTestenv, startNativeTestenv } from './metal3-native-fixture.ts';
 
-const startTestenv = testenvsOfFile({ metal3: true });
+const startTestenv = testenvsOfFile();
 const externallyProvisioned = true;
 const elsewhere = '5f0b1a52-0a3c-4d0e-9a3e-1c2d3e4f5a6b';
 const image = { url: 'http://images.test/os.img', checksum: 'a'.repeat(64), format: 'raw' } as const;

@@ -8,7 +8,7 @@ import { fleetCredentials } from '@metal/simulator/fleet-credentials.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { base64, namespace, type NativeTestenv, startNativeTestenv } from './metal3-native-fixture.ts';
 
-const startTestenv = testenvsOfFile({ metal3: true });
+const startTestenv = testenvsOfFile();
 const systems = ['/redfish/v1/Systems/system', '/redfish/v1/Systems/system2'] as const;
 
 suite('BMCs of BareMetalHosts on the native provisioner', () => {

@@ -17,7 +17,7 @@ import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { pino } from 'pino';
 import { namespace, type NativeTestenv, startNativeTestenv } from './metal3-native-fixture.ts';
 
-const startTestenv = testenvsOfFile({ metal3: true });
+const startTestenv = testenvsOfFile();
 /** Firmware is published up to half an hour after the discovery. */
 const speed = 50;
 const names = ['tuned', 'updated', 'refused', 'rebooted', 'unpermitted', 'foreign'] as const;

@@ -46,7 +46,7 @@ export async function startNativeTestenv(
 ): Promise<NativeTestenv> {
   await using stack = new AsyncDisposableStack();
   const images = stack.use(await startImageServer());
-  const testenv = stack.use(await start({ ...options, flags: [...nativeFlags(images), ...flags] }));
+  const testenv = stack.use(await start({ ...options, metal3: true, flags: [...nativeFlags(images), ...flags] }));
   const native = stack.use(await followHosts(testenv, images));
   const opened = stack.move();
   return { ...native, [Symbol.asyncDispose]: () => opened.disposeAsync() };

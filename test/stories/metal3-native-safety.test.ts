@@ -13,7 +13,7 @@ import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { reportsOf } from './cleanup-fixture.ts';
 import { base64, namespace, type NativeTestenv, startNativeTestenv } from './metal3-native-fixture.ts';
 
-const startTestenv = testenvsOfFile({ metal3: true });
+const startTestenv = testenvsOfFile();
 const rootDeviceHints = { deviceName: '/dev/nvme1n1' };
 const hostTaints = [{ key: 'metal3.io/host', effect: 'NoBind' }];
 

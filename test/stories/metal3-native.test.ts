@@ -7,7 +7,7 @@ import { simulated } from '@metal/testenv/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { namespace, type NativeTestenv, startNativeTestenv } from './metal3-native-fixture.ts';
 
-const startTestenv = testenvsOfFile({ metal3: true });
+const startTestenv = testenvsOfFile();
 
 suite('BareMetalHosts on the native provisioner', () => {
   let native: NativeTestenv;

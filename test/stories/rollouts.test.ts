@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
 import { BIOSSettingsSet } from '@metal/api/v1alpha1/bios-settings-set.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
@@ -10,7 +10,7 @@ import { BIOSVersionSet } from '@metal/api/v1alpha1/bios-version-set.ts';
 import { parseAllDocuments } from 'yaml';
 import { count, setsEnvsOfFile, template } from './sets-fixture.ts';
 
-const startEnv = setsEnvsOfFile(after);
+const startEnv = setsEnvsOfFile();
 const operation = 'metal.ironcore.dev/operation';
 const hold = 'metal.ironcore.dev/rollout-wait';
 

@@ -16,7 +16,7 @@ import type { SetKind } from '@metal/operator/controllers/sets/set-kind.ts';
 import * as setKinds from '@metal/operator/controllers/sets/set-kinds.ts';
 import { startOperator } from '@metal/operator/operator.ts';
 import { readOperatorConfig } from '@metal/operator/options.ts';
-import { type Cluster, emptyCluster, openCluster } from '@metal/testenv/cluster.ts';
+import { type Cluster, clusterOfFile } from '@metal/testenv/cluster.ts';
 import { createTestClient } from '@metal/testenv/late-watches.ts';
 import { restrictedKubeconfig } from '@metal/testenv/roles.ts';
 import { scaledClock } from '@metal/testenv/scaled-clock.ts';
@@ -61,7 +61,7 @@ export class SetsEnv implements AsyncDisposable {
     const client = stack.use(
       createTestClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'story' }),
     );
-    await emptyCluster(client);
+    await cluster.empty();
     const clock = stack.use(scaledClock(25));
     const env = new SetsEnv(client, await restrictedKubeconfig(cluster, client), clock, stack.move());
     env.#stack.use(env.#finishDeletions());
@@ -279,8 +279,7 @@ export const template = (value: string) => ({
 });
 
 /** The environments of one test file, in sequence on one API server. */
-export function setsEnvsOfFile(after: (end: () => Promise<void>) => void): () => Promise<SetsEnv> {
-  const cluster = openCluster();
-  after(async () => (await cluster)[Symbol.asyncDispose]());
-  return async () => SetsEnv.start(await cluster);
+export function setsEnvsOfFile(): () => Promise<SetsEnv> {
+  const cluster = clusterOfFile();
+  return async () => SetsEnv.start(await cluster());
 }

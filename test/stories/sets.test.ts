@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
 import { BIOSSettingsSet } from '@metal/api/v1alpha1/bios-settings-set.ts';
 import { BIOSVersion } from '@metal/api/v1alpha1/bios-version.ts';
@@ -15,7 +15,7 @@ import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { ownedBy } from '@metal/kube/kinds/kind.ts';
 import { type SetsEnv, setsEnvsOfFile, template } from './sets-fixture.ts';
 
-const startEnv = setsEnvsOfFile(after);
+const startEnv = setsEnvsOfFile();
 const operation = 'metal.ironcore.dev/operation';
 const selector = { matchLabels: { set: 'a' } };
 const image = { URI: 'https://images.example/firmware.bin' };

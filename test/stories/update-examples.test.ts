@@ -17,7 +17,6 @@ import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { serverName } from './settings-fixture.ts';
 
 const startTestenv = testenvsOfFile();
-const startWithMetal3 = testenvsOfFile({ metal3: true });
 const run = promisify(execFile);
 
 const examplesFolder = new URL('../../deploy/examples/', import.meta.url);
@@ -155,7 +154,7 @@ test('the examples of the page about firmware are installed', async () => {
 });
 
 test('each file of deploy/examples is accepted under strict validation, without a warning', async () => {
-  await using testenv = await startWithMetal3({ operator: 'none' });
+  await using testenv = await startTestenv({ operator: 'none' });
   const files = (await readdir(examplesFolder)).filter((file) => file.endsWith('.yaml'));
   assert.ok(files.length > 0);
   for (const file of files) {

@@ -1,10 +1,8 @@
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
-import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import { createKubeClient } from '@metal/kube/client/client.ts';
-import { installKinds } from '@metal/kube/client/install-kinds.ts';
 import { Event, Secret } from '@metal/kube/kinds/builtin.ts';
 import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
@@ -14,7 +12,7 @@ import { readMetal3Config } from '@metal/metal3/options.ts';
 import type { BackEnd } from '@metal/metal3/provisioner/back-end.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { startCluster } from './cluster.ts';
+import { openCluster } from './cluster.ts';
 import { createTestClient } from './late-watches.ts';
 import { FixtureBackEnd } from './fixture-back-end.ts';
 import { ObjectsOfKind } from './objects-of-kind.ts';
@@ -157,14 +155,13 @@ export interface HostText {
   readonly metadata?: Partial<BareMetalHost['metadata']>;
 }
 
-/** An API server with the kinds of Metal3 and nothing else. The controllers are started by the test. */
+/** An API server without an operator. The controllers are started by the test. */
 export async function startHostTestenv(options: HostTestenvOptions = {}): Promise<HostTestenv> {
   const { speed = 100, operationMs = 2_000, timeoutMs = 30_000 } = options;
   await using stack = new AsyncDisposableStack();
   const clock = stack.use(scaledClock(speed));
-  const { kubeconfigPath } = stack.use(await startCluster({ crds: false }));
+  const { kubeconfigPath } = stack.use(await openCluster());
   const client = stack.use(createTestClient({ kubeconfigPath, defaultFieldManager: 'testenv' }));
-  await installKinds(client, metal3Kinds);
   const cacheSet = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
   const caches = watchMetal3Kinds(cacheSet);
   const events = cacheSet.watch<Event>(Event);

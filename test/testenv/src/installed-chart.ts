@@ -5,7 +5,7 @@ import { freePort } from '@metal/controlplane/free-port.ts';
 import type { ControlPlane } from '@metal/controlplane/running-control-plane.ts';
 import { parse } from 'yaml';
 import { chartDirectory, Helm, releaseNamespace } from './chart.ts';
-import { startCluster } from './cluster.ts';
+import { type Cluster, startCluster } from './cluster.ts';
 import { type ImageServer, startImageServer } from './image-server.ts';
 import { openRenderedPod, type RenderedPod } from './rendered-pod.ts';
 import { startTestenv, type Testenv } from './testenv.ts';
@@ -23,7 +23,7 @@ export interface InstalledChart extends AsyncDisposable {
 }
 
 /** A rack for an operator that a chart installed, in real time. */
-export const startRack = (cluster: ControlPlane): Promise<Testenv> =>
+export const startRack = (cluster: Cluster): Promise<Testenv> =>
   startTestenv({
     cluster,
     operator: 'none',

@@ -1,118 +1,77 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { KubeClient } from '@metal/kube/client/client.ts';
-import { KubeError } from '@metal/kube/errors.ts';
 import type { ControlPlaneAccess } from '@metal/controlplane/running-control-plane.ts';
-import { parseAllDocuments } from 'yaml';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import {
+  bindRole,
+  createRbac,
+  generatedRoles,
+  installOperatorRoles,
+  operatorRoles,
+  operatorUser,
+  rbacGroup,
+  roleFolders,
+} from '@metal/project/generated-roles.ts';
 
-const folder = fileURLToPath(new URL('../../../deploy/rbac/', import.meta.url));
-const metal3Folder = fileURLToPath(new URL('../../../deploy/metal3/rbac/', import.meta.url));
-const group = 'rbac.authorization.k8s.io';
-
-interface Role {
-  readonly kind: 'ClusterRole' | 'Role';
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+/** A cluster that may have the generated roles, bound to the operator's user, from the start. */
+export interface ClusterWithRoles extends ControlPlaneAccess {
+  readonly hasOperatorRoles?: boolean;
 }
 
-/** The roles of the service account of an operator with all its components; the other roles are for users. */
-const bound = new Set([
-  'metal-operator-manager',
-  'metal-operator-metrics-auth',
-  'metal-operator-ignition-reader',
-  'metal-operator-user-data-reader',
-]);
-
-/** Installs the generated roles, binds the operator's to a user of its own, and returns that user's kubeconfig. */
+/** The kubeconfig of a user that has the operator's roles but those withheld. Installs the generated roles where they are missing. */
 export async function restrictedKubeconfig(
-  cluster: ControlPlaneAccess,
+  cluster: ClusterWithRoles,
   client: KubeClient,
   without: readonly string[] = [],
 ): Promise<string> {
+  if (cluster.hasOperatorRoles !== true) await installOperatorRoles(client);
   const user = userWithout(without);
-  for (const role of await generatedRoles()) {
-    await create(client, role.kind, role.metadata.namespace, role);
-    if (bound.has(role.metadata.name) && !without.includes(role.metadata.name)) await bind(client, role, user);
-  }
+  if (without.length > 0)
+    for (const role of await generatedRoles(roleFolders.operator))
+      if (operatorRoles.has(role.metadata.name) && !without.includes(role.metadata.name))
+        await bindRole(client, role, user);
   return cluster.kubeconfigFor(user);
 }
 
 /** Binds the operator's roles to a service account, once they are installed. */
 export async function bindRolesTo(client: KubeClient, account: string): Promise<void> {
-  for (const role of await generatedRoles())
-    if (bound.has(role.metadata.name)) await bind(client, role, `system:serviceaccount:default:${account}`);
+  for (const role of await generatedRoles(roleFolders.operator))
+    if (operatorRoles.has(role.metadata.name)) await bindRole(client, role, `system:serviceaccount:default:${account}`);
 }
 
 /** Binds the roles that were withheld, as an administrator does later. */
 export async function bindWithheldRoles(client: KubeClient, withheld: readonly string[]): Promise<void> {
-  for (const role of await generatedRoles())
-    if (withheld.includes(role.metadata.name)) await bind(client, role, userWithout(withheld));
+  for (const role of await generatedRoles(roleFolders.operator))
+    if (withheld.includes(role.metadata.name)) await bindRole(client, role, userWithout(withheld));
 }
 
 /** Binds the role of the component metal3 to the operator's user, before that has its other roles. */
 export async function bindMetal3Role(client: KubeClient): Promise<void> {
-  for (const role of await generatedRoles(metal3Folder)) {
-    await create(client, role.kind, role.metadata.namespace, role);
-    await bind(client, role, userWithout([]));
+  for (const role of await generatedRoles(roleFolders.metal3)) {
+    await createRbac(client, role.kind, role.metadata.namespace, role);
+    await bindRole(client, role, userWithout([]));
   }
 }
 
-const userWithout = (withheld: readonly string[]): string => ['metal-operator', ...withheld].join('-without-');
+const userWithout = (withheld: readonly string[]): string => [operatorUser, ...withheld].join('-without-');
 
 const metadataUser = 'metal-operator-metadata';
 
 /** The kubeconfig of a standalone metadata service: it can read servers, and no Secret. */
-export async function metadataKubeconfig(cluster: ControlPlaneAccess, client: KubeClient): Promise<string> {
-  for (const role of await generatedRoles()) {
-    await create(client, role.kind, role.metadata.namespace, role);
-    if (role.metadata.name === metadataUser) await bind(client, role, metadataUser);
+export async function metadataKubeconfig(cluster: ClusterWithRoles, client: KubeClient): Promise<string> {
+  for (const role of await generatedRoles(roleFolders.operator)) {
+    await createRbac(client, role.kind, role.metadata.namespace, role);
+    if (role.metadata.name === metadataUser) await bindRole(client, role, metadataUser);
   }
   return cluster.kubeconfigFor(metadataUser);
 }
 
 /** Grants machines the user data of the claims in a namespace, as its owner does. */
 export async function allowUserData(client: KubeClient, namespace: string): Promise<void> {
-  const subjects = [{ apiGroup: group, kind: 'User', name: metadataUser }];
-  const roleRef = { apiGroup: group, kind: 'ClusterRole', name: 'metal-operator-user-data-reader' };
+  const subjects = [{ apiGroup: rbacGroup, kind: 'User', name: metadataUser }];
+  const roleRef = { apiGroup: rbacGroup, kind: 'ClusterRole', name: 'metal-operator-user-data-reader' };
   const metadata = { name: 'user-data', namespace };
   await client.raw({
     method: 'POST',
-    path: `/apis/${group}/v1/namespaces/${namespace}/rolebindings`,
-    body: { apiVersion: `${group}/v1`, kind: 'RoleBinding', metadata, roleRef, subjects },
+    path: `/apis/${rbacGroup}/v1/namespaces/${namespace}/rolebindings`,
+    body: { apiVersion: `${rbacGroup}/v1`, kind: 'RoleBinding', metadata, roleRef, subjects },
   });
-}
-
-async function generatedRoles(from = folder): Promise<Role[]> {
-  const files = (await readdir(from)).filter((name) => name.endsWith('.yaml'));
-  const texts = await Promise.all(files.map((name) => readFile(join(from, name), 'utf8')));
-  // Generated by this project; the API server rejects anything that is not a role.
-  return texts
-    .flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Role | null))
-    .filter((role) => role !== null);
-}
-
-function bind(client: KubeClient, { kind, metadata: { name, namespace } }: Role, user: string): Promise<void> {
-  const metadata = { name: `${name}-to-${user}`, ...(namespace === undefined ? {} : { namespace: 'default' }) };
-  const binding = {
-    roleRef: { apiGroup: group, kind, name },
-    subjects: [{ apiGroup: group, kind: 'User', name: user }],
-    metadata,
-  };
-  return create(client, `${kind}Binding`, namespace, binding);
-}
-
-/** Namespaced roles are for the manager namespace, which is `default` here. */
-async function create(client: KubeClient, kind: string, namespace: string | undefined, body: object): Promise<void> {
-  const plural = `${kind.toLowerCase()}s`;
-  const path =
-    namespace === undefined ? `/apis/${group}/v1/${plural}` : `/apis/${group}/v1/namespaces/default/${plural}`;
-  const metadata =
-    'metadata' in body && typeof body.metadata === 'object'
-      ? { ...body.metadata, ...(namespace === undefined ? {} : { namespace: 'default' }) }
-      : {};
-  try {
-    await client.raw({ method: 'POST', path, body: { apiVersion: `${group}/v1`, kind, ...body, metadata } });
-  } catch (error) {
-    if (!(error instanceof KubeError) || error.code !== 'AlreadyExists') throw error;
-  }
 }

@@ -1,4 +1,3 @@
-import { after } from 'node:test';
 import { type RunningMetalOperator, startMetalOperator } from '@metal/metal-operator/metal-operator.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
@@ -8,16 +7,15 @@ import { readConfig } from '@metal/metal-operator/command-line.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
 import { profileNames, type Vendor } from '@metal/simulator/profiles.ts';
 import { pino } from 'pino';
-import { type Cluster, type ClusterOptions, emptyCluster, openCluster, startCluster } from './cluster.ts';
+import { type Cluster, type ClusterOptions, clusterOfFile, openCluster, startCluster } from './cluster.ts';
 import { createTestClient } from './late-watches.ts';
 import { scaledClock } from './scaled-clock.ts';
-import { restrictedKubeconfig } from './roles.ts';
+import { bindMetal3Role, restrictedKubeconfig } from './roles.ts';
 import { ClaimHandle, type ClaimOptions } from './claim-handle.ts';
 import { type OperatorProcess, startOperatorProcess } from '@metal/project/operator-process.ts';
 import { ClusterObjects, type ClusterObjectsOptions } from './cluster-objects.ts';
 import { type OperatorFlagOptions, operatorFlags } from './operator-flags.ts';
 import { untilChanged } from './watched-object.ts';
-import type { ControlPlaneAccess } from '@metal/controlplane/running-control-plane.ts';
 
 export interface TestenvOptions extends OperatorFlagOptions {
   /** Time in the test environment runs this many times faster than the wall clock. */
@@ -28,17 +26,19 @@ export interface TestenvOptions extends OperatorFlagOptions {
   asAdministrator?: string;
   /** Roles that the operator's account is not bound to. */
   withoutRoles?: readonly string[];
+  /** The operator's account has the role of the component metal3 too. */
+  metal3?: boolean;
   /** Limit of devices, claims and cleanups in flight, each. */
   maxInFlight?: number;
   /** Timeout of each wait, in wall-clock time; two minutes by default. */
   timeoutMs?: number;
   /** An existing API server, which is emptied on return. By default a new one is started. */
-  cluster?: ControlPlaneAccess;
+  cluster?: Cluster;
 }
 
 export interface TestenvParts extends ClusterObjectsOptions {
   readonly fleet: Fleet;
-  readonly cluster: ControlPlaneAccess;
+  readonly cluster: Cluster;
   readonly flags: readonly string[];
   readonly maxInFlight: number | undefined;
   readonly stack: AsyncDisposableStack;
@@ -52,7 +52,7 @@ export class Testenv extends ClusterObjects implements AsyncDisposable {
   readonly clock: Clock;
   readonly fleet: Fleet;
   readonly kubeconfigPath: string;
-  readonly cluster: ControlPlaneAccess;
+  readonly cluster: Cluster;
   readonly #stack: AsyncDisposableStack;
   readonly #flags: readonly string[];
   readonly #maxInFlight: number | undefined;
@@ -186,7 +186,7 @@ export async function startTestenv(options: TestenvOptions = {}): Promise<Testen
     const client = stack.use(
       createTestClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'testenv' }),
     );
-    if (options.cluster !== undefined) stack.defer(() => emptyCluster(client));
+    if (options.cluster !== undefined) stack.defer(() => cluster.empty());
     const fleet = stack.use(
       await startFleet({
         count: 0,
@@ -202,6 +202,7 @@ export async function startTestenv(options: TestenvOptions = {}): Promise<Testen
       options.asAdministrator === undefined
         ? await restrictedKubeconfig(cluster, client, options.withoutRoles)
         : cluster.kubeconfigPath;
+    if (options.metal3 === true) await bindMetal3Role(client);
     const flags = await operatorFlags(options, fleet, kubeconfigPath, stack);
     const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
     const timeoutMs = options.timeoutMs ?? 120_000;
@@ -224,10 +225,6 @@ export async function startTestenv(options: TestenvOptions = {}): Promise<Testen
  * Options of the API server make it one of the file's own.
  */
 export function testenvsOfFile(on?: ClusterOptions): (options?: TestenvOptions) => Promise<Testenv> {
-  let cluster: Promise<Cluster> | undefined;
-  after(async () => (await cluster)?.[Symbol.asyncDispose]());
-  return async (options = {}) => {
-    cluster ??= on === undefined ? openCluster() : startCluster(on);
-    return startTestenv({ ...options, cluster: await cluster });
-  };
+  const cluster = clusterOfFile(on === undefined ? openCluster : () => startCluster(on));
+  return async (options = {}) => startTestenv({ ...options, cluster: await cluster() });
 }

@@ -8,6 +8,8 @@ export type ControlPlaneErrorCode =
   /** Another control plane uses the data directory. */
   | 'DataDirectoryInUse'
   | 'StartFailed'
+  /** etcd did not accept a request for a snapshot. */
+  | 'EtcdRefused'
   /** A program that was ready has exited. */
   | 'ProgramEnded';
 

@@ -12,7 +12,7 @@ export interface Etcd {
 }
 
 // etcd requires host:port even for sockets, and names the file like this in its working directory.
-const address = 'etcd:1';
+export const etcdAddress = 'etcd:1';
 const readyWithinMs = 60_000;
 /** The shortest limit for the path of a Unix socket among the supported systems. */
 const longestSocketPath = 103;
@@ -41,8 +41,8 @@ export async function startEtcd({
     leftovers: durable ? undefined : directory,
     args: [
       `--data-dir=${join(directory, 'etcd')}`,
-      `--listen-client-urls=unix://${address}`,
-      `--advertise-client-urls=unix://${address}`,
+      `--listen-client-urls=unix://${etcdAddress}`,
+      `--advertise-client-urls=unix://${etcdAddress}`,
       '--listen-peer-urls=unix://peer:1',
       '--log-level=warn',
       '--quota-backend-bytes=4294967296',
@@ -58,11 +58,11 @@ export async function startEtcd({
       await child.kill();
       throw error;
     });
-  return { child, url: `unix://${address}` };
+  return { child, url: `unix://${etcdAddress}` };
 }
 
 function socketIn(directory: string): string {
-  const socket = join(directory, address);
+  const socket = join(directory, etcdAddress);
   if (Buffer.byteLength(socket) <= longestSocketPath) return socket;
   throw new ControlPlaneError(
     'StartFailed',

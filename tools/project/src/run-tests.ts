@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findBinaries } from '@metal/controlplane/binaries.ts';
 import { ControlPlaneError } from '@metal/controlplane/errors.ts';
+import { processorTimeMs } from '@metal/process/processor-time.ts';
 import { FleetError } from '@metal/simulator/errors.ts';
 import { qemuAvailable } from '@metal/simulator/qemu/programs.ts';
 import { Command } from 'commander';
-import { arrangeFiles } from './arranged-files.ts';
+import { arrangeFiles, type ArrangedFile } from './arranged-files.ts';
 import { findButane } from './butane.ts';
 import { ControlPlanePool } from './control-plane-pool.ts';
 import { findHelm } from './helm.ts';
@@ -17,6 +19,7 @@ import { findImageRegistry } from './image-registry.ts';
 import { type Leftovers, markRun } from './leftovers.ts';
 import { findPromtool } from './promtool.ts';
 import { sourceFiles } from './source-files.ts';
+import { describeTimes, readTestTimes, type TestTime, testTimesVariable } from './test-times.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const testTimeoutMs = 600_000;
@@ -66,34 +69,44 @@ async function main(patterns: string[], flags: Flags): Promise<void> {
   const { all, list, e2e, firstSeed, lateWatches } = flags;
   const isWanted = (path: string) =>
     patterns.length === 0 ? all || !path.startsWith(matrixFolder) : patterns.some((pattern) => path.includes(pattern));
-  const files = testFiles(isWanted, e2e ? '.e2e.ts' : '.test.ts');
-  if (files.length === 0) throw new Error(`no test file's path contains ${patterns.join(' or ')}`);
-  if (list) return void process.stdout.write(`${files.map(({ path }) => path).join('\n')}\n`);
+  const selected = testFiles(isWanted, e2e ? '.e2e.ts' : '.test.ts');
+  if (selected.length === 0) throw new Error(`no test file's path contains ${patterns.join(' or ')}`);
+  if (list) return void process.stdout.write(`${selected.map(({ path }) => path).join('\n')}\n`);
   if (e2e) await demandQemu();
-  await buildPrograms(files);
+  await buildPrograms(selected);
   await using run = await markRun(process.env);
   const atOnce = e2e ? mostMachinesAtOnce : Math.min(mostAtOnce, availableParallelism() + 1);
-  const needsPool = !e2e && files.some(({ needsControlPlane }) => needsControlPlane);
+  const needsPool = !e2e && selected.some(({ needsControlPlane }) => needsControlPlane);
   // In the temporary directory of the run, so that its files are removed too.
   process.env.TMPDIR = run.environment.TMPDIR;
-  const pool = await ControlPlanePool.start(needsPool ? Math.min(atOnce, files.length) : 0);
+  const pool = await ControlPlanePool.start(needsPool ? Math.min(atOnce, selected.length) : 0);
+  const timesFile = join(run.environment.TMPDIR ?? '', 'test-times');
   const seeds = flags.seeds ?? String(all ? seedsOf.all : seedsOf.test);
   const environment = {
     ...run.environment,
     ...pool.environment,
     METAL_SEEDS: seeds,
+    [testTimesVariable]: timesFile,
     ...(firstSeed === undefined ? {} : { METAL_FIRST_SEED: firstSeed }),
     ...(lateWatches === undefined ? {} : { METAL_LATE_WATCHES: lateWatches }),
   };
-  const pathsOf = (wanted: boolean) =>
-    files.filter(({ needsControlPlane }) => needsControlPlane === wanted).map(({ path }) => path);
-  const [tables, others] = [pathsOf(false), pathsOf(true)];
+  const { true: stories = [], false: tables = [] } = Object.groupBy(selected, (file) => `${file.needsControlPlane}`);
+  const others = stories.map(({ path }) => ({ path, weight: sizeOf(path) }));
+  const timeoutMs = testTimeoutMs * Math.max(1, Math.ceil(Number(seeds) / seedsOf.all));
+  const arranged = await arrangeFiles(root, { tables: tables.map(({ path }) => path), others, timeoutMs });
   const code = await runNode(
-    e2e ? [...tables, ...others] : await arrangeFiles(root, tables, others),
-    { ...flags, timeoutMs: testTimeoutMs * Math.max(1, Math.ceil(Number(seeds) / seedsOf.all)), atOnce },
+    arranged.map(({ file }) => file),
+    { ...flags, timeoutMs: timeoutMs * Math.max(...arranged.map(({ paths }) => paths.length)), atOnce },
     environment,
   );
+  const testsMs = processorTimeMs();
   await pool[Symbol.asyncDispose]();
+  const files = timesByFile(readTestTimes(timesFile), arranged);
+  // The programs of the pool count once they have ended.
+  const processorMs = processorTimeMs();
+  const wallMs = performance.now();
+  process.stderr.write(`${describeTimes({ wallMs, processorMs, controlPlanesMs: processorMs - testsMs, files })}\n`);
+  await rm(timesFile, { force: true });
   const leftovers = await run.leftovers();
   process.exitCode = report(leftovers) ? code || 1 : code;
 }
@@ -104,6 +117,15 @@ async function buildPrograms(files: readonly TestFile[]): Promise<void> {
   if (files.some(({ needsControlPlane }) => needsControlPlane)) await findBinaries({ log });
   for (const { file, find } of goPrograms)
     if (files.some(({ goFiles }) => goFiles.includes(file))) await find({ environment: process.env, log });
+}
+
+/** Without the processes that ran several files: each of those files has recorded its time, or is a table test. */
+function timesByFile(times: readonly TestTime[], arranged: readonly ArrangedFile[]): TestTime[] {
+  const names = new Map(arranged.map(({ file, paths }) => [file, paths.length === 1 ? paths[0] : undefined]));
+  return times.flatMap(({ file, processorMs }) => {
+    const name = names.has(file) ? names.get(file) : file;
+    return name === undefined ? [] : [{ file: name, processorMs }];
+  });
 }
 
 async function demandQemu(): Promise<void> {
