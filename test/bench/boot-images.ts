@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { startImageRegistry } from '@metal/testenv/image-registry.ts';
-import { type BootProcess, bootOverNetwork, startBootProcess } from '@metal/testenv/network-boot.ts';
+import { startImageRegistry } from '@metal/testenv/network/image-registry.ts';
+import { type BootProcess, bootOverNetwork, startBootProcess } from '@metal/testenv/network/network-boot.ts';
 import {
   type BootingServer,
   directoryWith,

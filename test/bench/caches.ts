@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createKubeClient } from '@metal/kube/client/client.ts';
-import { openCluster } from '@metal/testenv/cluster.ts';
+import { openCluster } from '@metal/testenv/cluster/cluster.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import { CountingRelay } from './counting-relay.ts';

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { qcow2From } from '@metal/boot/images/disk/qcow2-fixture.ts';
 import { mbrImage, mebibyte } from '@metal/probe/deploy/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { type ImageServer, startImageServer } from '@metal/testenv/image-server.ts';
+import { type ImageServer, startImageServer } from '@metal/testenv/network/image-server.ts';
 import type { Testenv } from '@metal/testenv/testenv.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { addRealMachine, startRealTestenv, timeoutSignal } from '../e2e/real-testenv.ts';

@@ -8,7 +8,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { startControlPlane } from '@metal/controlplane/control-plane.ts';
-import { type ImageServer, startImageServer } from '@metal/testenv/image-server.ts';
+import { type ImageServer, startImageServer } from '@metal/testenv/network/image-server.ts';
 import { Lease } from '@metal/kube/kinds/builtin.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';

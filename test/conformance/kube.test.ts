@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { ConfigMap } from '@metal/kube/kinds/builtin.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
-import { openCluster } from '@metal/testenv/cluster.ts';
+import { openCluster } from '@metal/testenv/cluster/cluster.ts';
 import { follow, map, namespace } from './config-maps.ts';
 
 const cluster = openCluster();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { TcpProxy } from '@metal/testenv/tcp-proxy.ts';
+import { TcpProxy } from '@metal/testenv/proxies/tcp-proxy.ts';
 import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
 import { addRealMachine, startRealTestenv, timeoutSignal } from './real-testenv.ts';
 

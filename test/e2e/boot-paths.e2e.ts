@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MachineNetwork, machineNetworkBlocker } from '@metal/testenv/machine-network.ts';
+import { MachineNetwork, machineNetworkBlocker } from '@metal/testenv/network/machine-network.ts';
 import { addRealMachine, startRealTestenv } from './real-testenv.ts';
 
 const blocker = await machineNetworkBlocker();

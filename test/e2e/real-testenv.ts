@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAuthority } from '@metal/controlplane/certificates.ts';
 import { buildImage } from '@metal/discovery-image/build-image.ts';
-import type { LayerSpec } from '@metal/testenv/image-registry.ts';
+import type { LayerSpec } from '@metal/testenv/network/image-registry.ts';
 import { type Testenv, startTestenv } from '@metal/testenv/testenv.ts';
 import type { Node, NodeOptions } from '@metal/simulator/fleet.ts';
 import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';

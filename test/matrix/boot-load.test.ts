@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
-import { bootOverNetwork, filesOfScript, startBootProcess } from '@metal/testenv/network-boot.ts';
+import { bootOverNetwork, filesOfScript, startBootProcess } from '@metal/testenv/network/network-boot.ts';
 import { directoryWith, namespace, openServiceFixture, type ServiceFixture } from '../stories/service-fixture.ts';
 
 const clients = 10_000;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
-import { eventAbout } from '@metal/testenv/event-about.ts';
+import { eventAbout } from '@metal/testenv/cluster/event-about.ts';
 import { Registry } from 'prom-client';
 import {
   type BootingServer,

@@ -1,11 +1,11 @@
-import { untilChanged } from '@metal/testenv/watched-object.ts';
+import { untilChanged } from '@metal/testenv/cluster/watched-object.ts';
 import assert from 'node:assert/strict';
 import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
+import type { ClaimHandle } from '@metal/testenv/cluster/claim-handle.ts';
 import type { Testenv } from '@metal/testenv/testenv.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
-import type { WatchedObject } from '@metal/testenv/watched-object.ts';
+import { simulated } from '@metal/testenv/fleet/simulated.ts';
+import type { WatchedObject } from '@metal/testenv/cluster/watched-object.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { Vendor } from '@metal/simulator/profiles.ts';
 

@@ -3,9 +3,9 @@ import type { TestContext } from 'node:test';
 import { allowInterruptionAnnotation } from '@metal/api/wire/contract.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
-import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
+import type { ClaimHandle } from '@metal/testenv/cluster/claim-handle.ts';
 import { type Testenv, startTestenv } from '@metal/testenv/testenv.ts';
-import { untilChanged } from '@metal/testenv/watched-object.ts';
+import { untilChanged } from '@metal/testenv/cluster/watched-object.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { type FaultEntry, faultEntries, type FaultPhase, phases, wrongPassword } from './fault-entries.ts';
 

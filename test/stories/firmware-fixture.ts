@@ -5,7 +5,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { firmwareImage } from '@metal/simulator/firmware-image.ts';
 import { profiles, type Vendor } from '@metal/simulator/profiles.ts';
-import { type ImageServer, startImageServer } from '@metal/testenv/image-server.ts';
+import { type ImageServer, startImageServer } from '@metal/testenv/network/image-server.ts';
 import type { Testenv, TestenvOptions } from '@metal/testenv/testenv.ts';
 import { freeMachine } from './update-fixture.ts';
 

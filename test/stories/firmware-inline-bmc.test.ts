@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BMCVersion } from '@metal/api/v1alpha1/bmc-version.ts';
 import { FirmwareVersion } from '@metal/api/v1alpha1/firmware-version.ts';
-import { addInlineServer } from '@metal/testenv/inline-server.ts';
+import { addInlineServer } from '@metal/testenv/fleet/inline-server.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { servedImage } from './update-fixture.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import { untilRejected, untilAccepted } from '@metal/testenv/endpoint-dry-run.ts';
-import { startOnFreePorts } from '@metal/testenv/free-ports.ts';
+import { untilRejected, untilAccepted } from '@metal/testenv/cluster/endpoint-dry-run.ts';
+import { startOnFreePorts } from '@metal/testenv/operator/free-ports.ts';
 import type { Testenv, TestenvOptions } from '@metal/testenv/testenv.ts';
 
 /** Declares the test of replicas with these flags. */

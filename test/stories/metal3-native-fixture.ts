@@ -6,11 +6,11 @@ import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { fleetCredentials } from '@metal/simulator/fleet-credentials.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { type ImageServer, startImageServer } from '@metal/testenv/image-server.ts';
-import { ObjectsOfKind } from '@metal/testenv/objects-of-kind.ts';
+import { type ImageServer, startImageServer } from '@metal/testenv/network/image-server.ts';
+import { ObjectsOfKind } from '@metal/testenv/cluster/objects-of-kind.ts';
 import type { Testenv, TestenvOptions } from '@metal/testenv/testenv.ts';
-import { Timeline } from '@metal/testenv/timeline.ts';
-import type { WatchedObject } from '@metal/testenv/watched-object.ts';
+import { Timeline } from '@metal/testenv/cluster/timeline.ts';
+import type { WatchedObject } from '@metal/testenv/cluster/watched-object.ts';
 import { pino } from 'pino';
 
 /** Shared by the stories about BareMetalHosts on the native provisioner. */

@@ -16,10 +16,10 @@ import type { SetKind } from '@metal/operator/controllers/sets/set-kind.ts';
 import * as setKinds from '@metal/operator/controllers/sets/set-kinds.ts';
 import { startOperator } from '@metal/operator/operator.ts';
 import { readOperatorConfig } from '@metal/operator/options.ts';
-import { type Cluster, emptyCluster, openCluster } from '@metal/testenv/cluster.ts';
-import { createTestClient } from '@metal/testenv/late-watches.ts';
-import { restrictedKubeconfig } from '@metal/testenv/roles.ts';
-import { scaledClock } from '@metal/testenv/scaled-clock.ts';
+import { type Cluster, emptyCluster, openCluster } from '@metal/testenv/cluster/cluster.ts';
+import { createTestClient } from '@metal/testenv/cluster/late-watches.ts';
+import { restrictedKubeconfig } from '@metal/testenv/cluster/roles.ts';
+import { scaledClock } from '@metal/testenv/operator/scaled-clock.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 

@@ -6,7 +6,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { maintenanceApprovedLabel } from '@metal/api/wire/contract.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { Vendor } from '@metal/simulator/profiles.ts';
-import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
+import type { ClaimHandle } from '@metal/testenv/cluster/claim-handle.ts';
 import type { Testenv } from '@metal/testenv/testenv.ts';
 import { freeMachine } from './update-fixture.ts';
 

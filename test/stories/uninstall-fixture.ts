@@ -1,6 +1,6 @@
 import { kinds } from '@metal/api/kinds.ts';
 import { startTestenv, type Testenv } from '@metal/testenv/testenv.ts';
-import type { Cluster } from '@metal/testenv/cluster.ts';
+import type { Cluster } from '@metal/testenv/cluster/cluster.ts';
 
 /** Shared by the tests about missing and outdated kinds. */
 

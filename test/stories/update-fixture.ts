@@ -3,7 +3,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { firmwareImage } from '@metal/simulator/firmware-image.ts';
 import type { Vendor } from '@metal/simulator/profiles.ts';
-import { type ImageServer, startImageServer } from '@metal/testenv/image-server.ts';
+import { type ImageServer, startImageServer } from '@metal/testenv/network/image-server.ts';
 import type { Testenv } from '@metal/testenv/testenv.ts';
 
 /** Shared by the stories about settings and firmware. */

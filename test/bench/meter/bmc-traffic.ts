@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { OwnershipIntervals, type Takeover, takeoverFrom } from '@metal/testenv/ownership-intervals.ts';
+import { OwnershipIntervals, type Takeover, takeoverFrom } from '@metal/testenv/assertions/ownership-intervals.ts';
 import { holdersOf } from '@metal/process/connection-holders.ts';
 import type { JournalConnection, JournalPage } from '@metal/simulator/journal.ts';
 

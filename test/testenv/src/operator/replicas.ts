@@ -1,9 +1,9 @@
 import { leaderElectionLeaseName } from '@metal/api/wire/contract.ts';
 import type { OperatorProcess } from '@metal/project/operator-process.ts';
 import { startOnFreePorts } from './free-ports.ts';
-import type { Testenv } from './testenv.ts';
+import type { Testenv } from '../testenv.ts';
 import type { MachineService } from './machine-service.ts';
-import { untilChanged } from './watched-object.ts';
+import { untilChanged } from '../cluster/watched-object.ts';
 
 interface Replica {
   readonly process: OperatorProcess;

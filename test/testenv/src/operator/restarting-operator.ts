@@ -1,5 +1,5 @@
 import type { OperatorProcess } from '@metal/project/operator-process.ts';
-import type { Testenv, TestenvOptions } from './testenv.ts';
+import type { Testenv, TestenvOptions } from '../testenv.ts';
 import { MachineService } from './machine-service.ts';
 
 export interface RestartingTestenv extends AsyncDisposable {

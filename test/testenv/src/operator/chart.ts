@@ -9,7 +9,7 @@ import { parseAllDocuments } from 'yaml';
 
 const run = promisify(execFile);
 
-export const chartDirectory = fileURLToPath(new URL('../../../deploy/chart', import.meta.url));
+export const chartDirectory = fileURLToPath(new URL('../../../../deploy/chart', import.meta.url));
 export const releaseNamespace = 'metal-operator-system';
 
 export interface Container {

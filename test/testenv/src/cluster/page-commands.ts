@@ -8,7 +8,7 @@ import type { ControlPlaneAccess } from '@metal/controlplane/running-control-pla
 import { findHelm } from '@metal/project/helm.ts';
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL('../../../', import.meta.url));
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /** The examples of a section of a page, by language, without the indentation of its list. */
 export async function examplesOf(page: string, section: string): Promise<Record<'sh' | 'yaml', string[]>> {

@@ -1,7 +1,7 @@
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import type { Testenv } from './testenv.ts';
+import type { Testenv } from '../testenv.ts';
 
 /** Creates a Server with an inline BMC, as a user without a BMC object writes it. */
 export async function addInlineServer(

@@ -1,6 +1,6 @@
 import { freePort } from '@metal/controlplane/free-port.ts';
 import type { OperatorProcess } from '@metal/project/operator-process.ts';
-import type { Testenv } from './testenv.ts';
+import type { Testenv } from '../testenv.ts';
 import type { Backend } from './machine-service.ts';
 
 export interface ProcessOnFreePorts {

@@ -2,14 +2,14 @@ import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { HostFirmwareSettings } from '@metal/api/metal3/host-firmware-settings.ts';
 import { type Fleet, type Node, type NodeOptions, startFleet } from '@metal/simulator/fleet.ts';
 import type { SimulatedMachine } from '@metal/simulator/simulated-machine.ts';
-import { type HostTestenv, startHostTestenv } from './host-testenv.ts';
-import { type ImageServer, startImageServer } from './image-server.ts';
+import { type HostTestenv, startHostTestenv } from '../metal3/host-testenv.ts';
+import { type ImageServer, startImageServer } from '../network/image-server.ts';
 import type { AgentWork } from './ironic-agent-work.ts';
 import { startIronicBoot } from './ironic-boot.ts';
 import { type IronicFixture, startIronicFixture } from './ironic-fixture.ts';
-import type { ObjectsOfKind } from './objects-of-kind.ts';
-import { simulated } from './simulated.ts';
-import type { WatchedObject } from './watched-object.ts';
+import type { ObjectsOfKind } from '../cluster/objects-of-kind.ts';
+import { simulated } from '../fleet/simulated.ts';
+import type { WatchedObject } from '../cluster/watched-object.ts';
 
 export interface AgentHost {
   readonly host: WatchedObject<BareMetalHost>;

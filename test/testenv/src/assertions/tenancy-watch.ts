@@ -2,7 +2,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { Change } from '@metal/kube/cache/store.ts';
-import type { Testenv } from './testenv.ts';
+import type { Testenv } from '../testenv.ts';
 
 interface Tenancy {
   readonly claimUid: string;

@@ -6,8 +6,8 @@ import { KubeError } from '@metal/kube/errors.ts';
 import type { ControlPlaneAccess } from '@metal/controlplane/running-control-plane.ts';
 import { parseAllDocuments } from 'yaml';
 
-const folder = fileURLToPath(new URL('../../../deploy/rbac/', import.meta.url));
-const metal3Folder = fileURLToPath(new URL('../../../deploy/metal3/rbac/', import.meta.url));
+const folder = fileURLToPath(new URL('../../../../deploy/rbac/', import.meta.url));
+const metal3Folder = fileURLToPath(new URL('../../../../deploy/metal3/rbac/', import.meta.url));
 const group = 'rbac.authorization.k8s.io';
 
 interface Role {

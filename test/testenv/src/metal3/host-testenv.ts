@@ -14,13 +14,13 @@ import { readMetal3Config } from '@metal/metal3/options.ts';
 import type { BackEnd } from '@metal/metal3/provisioner/back-end.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { startCluster } from './cluster.ts';
-import { createTestClient } from './late-watches.ts';
+import { startCluster } from '../cluster/cluster.ts';
+import { createTestClient } from '../cluster/late-watches.ts';
 import { FixtureBackEnd } from './fixture-back-end.ts';
-import { ObjectsOfKind } from './objects-of-kind.ts';
-import { scaledClock } from './scaled-clock.ts';
-import { Timeline } from './timeline.ts';
-import { untilChanged } from './watched-object.ts';
+import { ObjectsOfKind } from '../cluster/objects-of-kind.ts';
+import { scaledClock } from '../operator/scaled-clock.ts';
+import { Timeline } from '../cluster/timeline.ts';
+import { untilChanged } from '../cluster/watched-object.ts';
 
 export interface HostTestenvOptions {
   readonly speed?: number;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { Change } from '@metal/kube/cache/store.ts';
-import type { Testenv } from './testenv.ts';
+import type { Testenv } from '../testenv.ts';
 
 /** Kinds of fault points: writes to the API, changes of state, requests to the BMC before and after the response. */
 export const faultPointKinds = ['write', 'phase', 'arrived', 'answered'] as const;

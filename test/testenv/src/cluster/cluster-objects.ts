@@ -17,7 +17,7 @@ import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { BmcSecrets } from './bmc-secrets.ts';
-import { MessageLengths } from './message-lengths.ts';
+import { MessageLengths } from '../assertions/message-lengths.ts';
 import { ObjectsOfKind } from './objects-of-kind.ts';
 import { Servers, watchServers } from './servers.ts';
 import { Timeline } from './timeline.ts';

@@ -5,10 +5,10 @@ import { freePort } from '@metal/controlplane/free-port.ts';
 import type { ControlPlane } from '@metal/controlplane/running-control-plane.ts';
 import { parse } from 'yaml';
 import { chartDirectory, Helm, releaseNamespace } from './chart.ts';
-import { startCluster } from './cluster.ts';
-import { type ImageServer, startImageServer } from './image-server.ts';
+import { startCluster } from '../cluster/cluster.ts';
+import { type ImageServer, startImageServer } from '../network/image-server.ts';
 import { openRenderedPod, type RenderedPod } from './rendered-pod.ts';
-import { startTestenv, type Testenv } from './testenv.ts';
+import { startTestenv, type Testenv } from '../testenv.ts';
 
 export const releaseName = 'metal-operator';
 

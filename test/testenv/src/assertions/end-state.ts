@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import type { Condition, KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import type { Testenv } from './testenv.ts';
-import { isAbout } from './fault-points.ts';
-import { untilChanged } from './watched-object.ts';
+import type { Testenv } from '../testenv.ts';
+import { isAbout } from '../operator/fault-points.ts';
+import { untilChanged } from '../cluster/watched-object.ts';
 
 /** The state by which two runs are compared: everything that depends on neither time nor chance. */
 export interface EndState {

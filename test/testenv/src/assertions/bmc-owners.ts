@@ -1,7 +1,7 @@
 import { holdersOf } from '@metal/process/connection-holders.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { Peer } from '@metal/simulator/traffic.ts';
-import type { Testenv } from './testenv.ts';
+import type { Testenv } from '../testenv.ts';
 import { type OwnershipInterval, OwnershipIntervals } from './ownership-intervals.ts';
 
 /** Records which process sends requests to each BMC, by the source port of the connection; see `OwnershipIntervals`. */

@@ -9,7 +9,7 @@ import type { Node } from '@metal/simulator/fleet.ts';
 import { IronicAgent } from './ironic-agent.ts';
 import { AgentWork } from './ironic-agent-work.ts';
 import type { IronicServiceOptions } from './ironic.ts';
-import { simulated } from './simulated.ts';
+import { simulated } from '../fleet/simulated.ts';
 
 /** The provisioning network of an Ironic: its files, which machines boot over the network, and the agents in them. */
 export interface IronicBoot extends AsyncDisposable {

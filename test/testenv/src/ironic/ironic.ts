@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { Child } from '@metal/process/child.ts';
 import { hash } from 'bcryptjs';
-import { pythonWith } from './python-program.ts';
+import { pythonWith } from '../fleet/python-program.ts';
 
 const run = promisify(execFile);
 
