@@ -8,7 +8,7 @@ import {
   namespace,
   openServiceFixture,
   type ServiceFixture,
-} from '../stories/service-fixture.ts';
+} from '@metal/testenv/cluster/service-fixture.ts';
 import { CountingRelay } from './counting-relay.ts';
 import { type Figure, percentile, printFigures } from './figures.ts';
 

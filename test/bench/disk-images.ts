@@ -6,7 +6,7 @@ import type { Node } from '@metal/simulator/fleet.ts';
 import { type ImageServer, startImageServer } from '@metal/testenv/network/image-server.ts';
 import type { Testenv } from '@metal/testenv/testenv.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { addRealMachine, startRealTestenv, timeoutSignal } from '../e2e/real-testenv.ts';
+import { addRealMachine, startRealTestenv, timeoutSignal } from '@metal/testenv/real-testenv.ts';
 import { type Figure, printFigures } from './figures.ts';
 
 const positive = (text: string): number => {

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { ConfigMap } from '@metal/kube/kinds/builtin.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
 import { openCluster } from '@metal/testenv/cluster/cluster.ts';
-import { follow, map, namespace } from './config-maps.ts';
+import { follow, map, namespace } from '../fixtures/config-maps.ts';
 
 const cluster = openCluster();
 after(async () => (await cluster)[Symbol.asyncDispose]());

@@ -11,7 +11,7 @@ import { QemuMachine } from '@metal/simulator/qemu/qemu-machine.ts';
 import { startImageServer } from '@metal/testenv/network/image-server.ts';
 import { MachineNetwork, machineNetworkBlocker } from '@metal/testenv/network/machine-network.ts';
 import { diskSystem } from './disk-system.ts';
-import { addRealMachine, discoveryImage, startRealTestenv, timeoutSignal } from './real-testenv.ts';
+import { addRealMachine, discoveryImage, startRealTestenv, timeoutSignal } from '@metal/testenv/real-testenv.ts';
 
 const blocker = await machineNetworkBlocker();
 const systemLine = /^system on the disk with the data of its user of "name": *"node-1"/;

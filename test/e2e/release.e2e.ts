@@ -17,7 +17,7 @@ import { startRack } from '@metal/testenv/operator/installed-chart.ts';
 import { examplesOf, openShell } from '@metal/testenv/cluster/page-commands.ts';
 import { openRenderedPod } from '@metal/testenv/operator/rendered-pod.ts';
 import { parse, stringify } from 'yaml';
-import { merged } from '../matrix/chart-value-sets.ts';
+import { merged } from '../fixtures/chart-value-sets.ts';
 
 const run = promisify(execFile);
 const version = '0.8.0';

@@ -19,7 +19,7 @@ import {
   namespace,
   openServiceFixture,
   type ServiceFixture,
-} from '../stories/service-fixture.ts';
+} from '@metal/testenv/cluster/service-fixture.ts';
 
 const type = (name: string): string => `application/vnd.ironcore.image.${name}`;
 const former = (name: string): string => `application/io.gardenlinux.${name}`;

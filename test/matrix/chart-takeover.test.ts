@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { chartDirectory, Helm, releaseNamespace } from '@metal/testenv/operator/chart.ts';
 import { startCluster } from '@metal/testenv/cluster/cluster.ts';
 import { stringify } from 'yaml';
-import { valuesOfV070 } from './chart-value-sets.ts';
+import { valuesOfV070 } from '../fixtures/chart-value-sets.ts';
 
 const run = promisify(execFile);
 const manager = 'metal-operator-controller-manager';

@@ -13,7 +13,7 @@ import {
   resetsBios,
   restoresBootOrder,
   tamper,
-} from '../stories/cleanup-fixture.ts';
+} from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

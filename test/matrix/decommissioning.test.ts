@@ -15,7 +15,7 @@ import type { Vendor } from '@metal/simulator/profiles.ts';
 import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import type { WatchedObject } from '@metal/testenv/cluster/watched-object.ts';
-import { claimed, onlyRecord, purge, reportsOf } from '../stories/cleanup-fixture.ts';
+import { claimed, onlyRecord, purge, reportsOf } from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const run = promisify(execFile);

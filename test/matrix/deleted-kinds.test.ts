@@ -7,7 +7,7 @@ import { CustomResourceDefinition } from '@metal/kube/kinds/builtin.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { startCluster } from '@metal/testenv/cluster/cluster.ts';
 import type { Testenv } from '@metal/testenv/testenv.ts';
-import { readinessAt, readKinds, startForProcess } from '../stories/uninstall-fixture.ts';
+import { readinessAt, readKinds, startForProcess } from '../fixtures/uninstall-fixture.ts';
 
 const names = kinds.map(({ plural, group }) => `${plural}.${group}`);
 

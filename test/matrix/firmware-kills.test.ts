@@ -9,7 +9,7 @@ import type { Vendor } from '@metal/simulator/profiles.ts';
 import { type ImageServer, startImageServer } from '@metal/testenv/network/image-server.ts';
 import { startRestartingTestenv } from '@metal/testenv/operator/restarting-operator.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { startsSince } from '../stories/update-fixture.ts';
+import { startsSince } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const version = '99.1';

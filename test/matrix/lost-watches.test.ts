@@ -10,7 +10,7 @@ import { createClock } from '@metal/kube/runtime/clock.ts';
 import { installKinds } from '@metal/kube/client/install-kinds.ts';
 import { startCluster } from '@metal/testenv/cluster/cluster.ts';
 import { pino } from 'pino';
-import { follow, map, namespace, until } from '../conformance/config-maps.ts';
+import { follow, map, namespace, until } from '../fixtures/config-maps.ts';
 
 const log = pino({ level: 'silent' });
 const cluster = startCluster({ crds: false });

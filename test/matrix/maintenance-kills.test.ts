@@ -10,7 +10,7 @@ import {
   maintain,
   serverNameOf,
   toolTemplate,
-} from '../stories/maintenance-fixture.ts';
+} from '../fixtures/maintenance-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -10,7 +10,7 @@ import { startImageServer } from '@metal/testenv/network/image-server.ts';
 import { startRestartingTestenv } from '@metal/testenv/operator/restarting-operator.ts';
 import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { followHosts, namespace, nativeFlags, type NativeTestenv } from '../stories/metal3-native-fixture.ts';
+import { followHosts, namespace, nativeFlags, type NativeTestenv } from '../fixtures/metal3-native-fixture.ts';
 
 const startTestenv = testenvsOfFile({ metal3: true });
 const seedCount = Number(process.env.METAL_SEEDS ?? 8);

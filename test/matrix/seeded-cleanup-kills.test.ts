@@ -6,7 +6,7 @@ import { startRestartingTestenv } from '@metal/testenv/operator/restarting-opera
 import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { factoryBootOrder } from '@metal/simulator/machine.ts';
-import { purge, reportsOf, resetsBios, restoresBootOrder, tamper } from '../stories/cleanup-fixture.ts';
+import { purge, reportsOf, resetsBios, restoresBootOrder, tamper } from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const rackSize = 5;

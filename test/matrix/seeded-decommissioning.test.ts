@@ -6,7 +6,7 @@ import { startRestartingTestenv } from '@metal/testenv/operator/restarting-opera
 import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { reportsOf } from '../stories/cleanup-fixture.ts';
+import { reportsOf } from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const rackSize = 5;

@@ -11,7 +11,7 @@ import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { firmwareImage } from '@metal/simulator/firmware-image.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { Vendor } from '@metal/simulator/profiles.ts';
-import { approve, createBiosSettings, createBmcSettings, serverName } from '../stories/settings-fixture.ts';
+import { approve, createBiosSettings, createBmcSettings, serverName } from '../fixtures/settings-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const seedCount = Number(process.env.METAL_SEEDS ?? 5);

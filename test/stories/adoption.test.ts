@@ -5,7 +5,7 @@ import { adoptedAnnotation, operationAnnotation } from '@metal/api/wire/contract
 import type { Node } from '@metal/simulator/fleet.ts';
 import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { follow, reportsOf } from './cleanup-fixture.ts';
+import { follow, reportsOf } from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

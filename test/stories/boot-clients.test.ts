@@ -11,7 +11,7 @@ import {
   namespace,
   openServiceFixture,
   type ServiceFixture,
-} from './service-fixture.ts';
+} from '@metal/testenv/cluster/service-fixture.ts';
 
 /** Clients that may load a boot, identified by the source address of the request. */
 

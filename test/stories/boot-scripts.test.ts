@@ -21,7 +21,7 @@ import {
   openServiceFixture,
   type ServiceFixture,
   serverIndexes,
-} from './service-fixture.ts';
+} from '@metal/testenv/cluster/service-fixture.ts';
 
 const own = '#!ipxe\necho a script of our own\nkernel ${metal-boot-url}/kernel console=ttyS1\n';
 /** Missing Secrets are waited for silently; here only briefly. */

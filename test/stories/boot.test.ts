@@ -22,7 +22,7 @@ import {
   openServiceFixture,
   rejectPages,
   type ServiceFixture,
-} from './service-fixture.ts';
+} from '@metal/testenv/cluster/service-fixture.ts';
 
 const kernel = randomBytes(300_000);
 const initrd = randomBytes(700_000);

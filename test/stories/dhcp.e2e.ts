@@ -6,7 +6,7 @@ import { watchMachineKinds } from '@metal/dhcp/machines.ts';
 import { DhcpNetwork, dhcpNetworkBlocker } from '@metal/testenv/network/dhcp-network.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { LogLines } from '@metal/testenv/operator/log-lines.ts';
-import { dhcpFlags } from './dhcp-flags.ts';
+import { dhcpFlags } from '../fixtures/dhcp-flags.ts';
 
 const blocker = await dhcpNetworkBlocker();
 const options = blocker === undefined ? {} : { skip: blocker };

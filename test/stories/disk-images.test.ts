@@ -14,7 +14,7 @@ import type { ClaimHandle } from '@metal/testenv/cluster/claim-handle.ts';
 import { type ImageServer, startImageServer } from '@metal/testenv/network/image-server.ts';
 import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { purge, reportsOf } from './cleanup-fixture.ts';
+import { purge, reportsOf } from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const namespace = 'default';

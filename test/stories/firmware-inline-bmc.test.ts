@@ -4,7 +4,7 @@ import { BMCVersion } from '@metal/api/v1alpha1/bmc-version.ts';
 import { FirmwareVersion } from '@metal/api/v1alpha1/firmware-version.ts';
 import { addInlineServer } from '@metal/testenv/fleet/inline-server.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { servedImage } from './update-fixture.ts';
+import { servedImage } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

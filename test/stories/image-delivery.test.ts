@@ -6,7 +6,7 @@ import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { firmwareImage } from '@metal/simulator/firmware-image.ts';
 import { startImageServer } from '@metal/testenv/network/image-server.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { freeMachine } from './update-fixture.ts';
+import { freeMachine } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 /** The image server of the test has a loopback address. */

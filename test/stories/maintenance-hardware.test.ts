@@ -15,7 +15,7 @@ import {
   namespace,
   serverNameOf,
   statesOf,
-} from './maintenance-fixture.ts';
+} from '../fixtures/maintenance-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

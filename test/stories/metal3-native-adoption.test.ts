@@ -14,8 +14,8 @@ import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { follow, reportsOf } from './cleanup-fixture.ts';
-import { namespace, type NativeTestenv, startNativeTestenv } from './metal3-native-fixture.ts';
+import { follow, reportsOf } from '../fixtures/cleanup-fixture.ts';
+import { namespace, type NativeTestenv, startNativeTestenv } from '../fixtures/metal3-native-fixture.ts';
 
 const startTestenv = testenvsOfFile({ metal3: true });
 const externallyProvisioned = true;

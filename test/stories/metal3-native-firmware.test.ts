@@ -15,7 +15,7 @@ import { profiles } from '@metal/simulator/profiles.ts';
 import { ObjectsOfKind } from '@metal/testenv/cluster/objects-of-kind.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { pino } from 'pino';
-import { namespace, type NativeTestenv, startNativeTestenv } from './metal3-native-fixture.ts';
+import { namespace, type NativeTestenv, startNativeTestenv } from '../fixtures/metal3-native-fixture.ts';
 
 const startTestenv = testenvsOfFile({ metal3: true });
 /** Firmware is published up to half an hour after the discovery. */

@@ -5,7 +5,7 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
 import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { namespace, type NativeTestenv, startNativeTestenv } from './metal3-native-fixture.ts';
+import { namespace, type NativeTestenv, startNativeTestenv } from '../fixtures/metal3-native-fixture.ts';
 
 const startTestenv = testenvsOfFile({ metal3: true });
 

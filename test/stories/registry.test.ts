@@ -22,7 +22,7 @@ import {
   rejectPages,
   type ServiceFixture,
   sha256,
-} from './service-fixture.ts';
+} from '@metal/testenv/cluster/service-fixture.ts';
 
 let fixture: ServiceFixture;
 let registry: RunningRegistry;

@@ -6,7 +6,7 @@ import { acceptBmcAnnotation, acceptSystemUuidAnnotation } from '@metal/api/wire
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { untilChanged } from '@metal/testenv/cluster/watched-object.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { claimed } from './cleanup-fixture.ts';
+import { claimed } from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const polls = ['--server-resync-interval=10s', '--bmc-resync-interval=10s'];

@@ -14,7 +14,7 @@ import type { Node } from '@metal/simulator/fleet.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { type ImageServer, startImageServer } from '@metal/testenv/network/image-server.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { serverName } from './settings-fixture.ts';
+import { serverName } from '../fixtures/settings-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const startWithMetal3 = testenvsOfFile({ metal3: true });

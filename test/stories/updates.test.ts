@@ -6,7 +6,7 @@ import { BMCVersion } from '@metal/api/v1alpha1/bmc-version.ts';
 import { operationAnnotation } from '@metal/api/wire/contract.ts';
 import { untilEnforced } from '@metal/testenv/cluster/until-enforced.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { freeMachine, servedImage, startsSince } from './update-fixture.ts';
+import { freeMachine, servedImage, startsSince } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -18,7 +18,7 @@ import { type Clock, systemClock } from '@metal/kube/runtime/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { type KubeObject, keyOf } from '@metal/kube/kinds/kind.ts';
 import { Store, type Cache, type Indexes } from '@metal/kube/cache/store.ts';
-import { openCluster } from '@metal/testenv/cluster/cluster.ts';
+import { openCluster } from './cluster.ts';
 import { type Logger, pino } from 'pino';
 
 export const namespace = 'default';

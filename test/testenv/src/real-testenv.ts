@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAuthority } from '@metal/controlplane/certificates.ts';
 import { buildImage } from '@metal/discovery-image/build-image.ts';
-import type { LayerSpec } from '@metal/testenv/network/image-registry.ts';
-import { type Testenv, startTestenv } from '@metal/testenv/testenv.ts';
+import type { LayerSpec } from './network/image-registry.ts';
+import { type Testenv, startTestenv } from './testenv.ts';
 import type { Node, NodeOptions } from '@metal/simulator/fleet.ts';
 import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
 import { flagsForGuests, guestImage, noNeighbours } from '@metal/project/demo/guests.ts';
 import { writeTenantImage } from '@metal/project/demo/tenant-system.ts';
 
 /** Directory with `vmlinuz` and `initrd`, once a test environment was opened. */
-export const discoveryImage = fileURLToPath(new URL('../../.image', import.meta.url));
+export const discoveryImage = fileURLToPath(new URL('../../../.image', import.meta.url));
 /** Firmware, kernel and probe on two busy cores without KVM. */
 const timeoutMs = 240_000;
 
