@@ -66,7 +66,7 @@ async function profile(flags: ProfileFlags): Promise<string> {
   await writeFile(path('heapsnapshot'), snapshot);
   return summaryText({
     title: `${scenario.name}, ${servers} servers`,
-    cpu: summaryOfCpu(recorded.profile, new URL('../../', import.meta.url).href),
+    cpu: summaryOfCpu(recorded.profile, new URL('../../../', import.meta.url).href),
     constructors: constructorsIn(snapshot),
     figures: recorded.result.figures,
     files: [path('cpuprofile'), path('heapsnapshot')].map((file) => relative(process.cwd(), file)),

@@ -6,7 +6,7 @@ import type { JournalPage } from '@metal/simulator/journal.ts';
 import * as z from 'zod';
 import { type Counts, countsOf } from './counts.ts';
 
-const program = fileURLToPath(new URL('../../node_modules/.bin/metal-fleet', import.meta.url));
+const program = fileURLToPath(new URL('../../../node_modules/.bin/metal-fleet', import.meta.url));
 const upWithinMs = 120_000;
 
 /** Delays of the simulated servers. */
