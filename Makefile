@@ -38,19 +38,19 @@ nightly: node_modules/.installed ## The seeded tests with 200 seeds; ARGS="--see
 	@$(node) tools/project/src/run-tests.ts --seeds=200 $(ARGS) seeded
 
 bench: node_modules/.installed ## What the operator costs, against budgets; ARGS="--servers 1000", ARGS="--help"
-	@$(node) test/bench/bench.ts $(ARGS)
+	@$(node) tools/bench/src/bench.ts $(ARGS)
 
 profile: node_modules/.installed ## Where time and memory of the operator go; ARGS="--scenario claim-storm", ARGS="--help"
-	@$(node) test/bench/profile.ts $(ARGS)
+	@$(node) tools/bench/src/profile.ts $(ARGS)
 
 bench-boot: node_modules/.installed ## What 200 machines that boot one image cost; ARGS="--machines 50 -o json"
-	@$(node) test/bench/boot-images.ts $(ARGS)
+	@$(node) tools/bench/src/boot-images.ts $(ARGS)
 
 bench-disk: node_modules/.installed ## What a disk image costs in a real machine, beside dd; needs `make e2e-deps`
-	@$(node) test/bench/disk-images.ts $(ARGS)
+	@$(node) tools/bench/src/disk-images.ts $(ARGS)
 
 bench-caches: node_modules/.installed ## What it costs to know a fleet; ARGS="--servers 100,1000,10000"
-	@$(node) test/bench/caches.ts $(ARGS)
+	@$(node) tools/bench/src/caches.ts $(ARGS)
 
 check: node_modules/.installed ## Types, lint, format, boundaries, words, generated files
 	@$(node) tools/project/src/check.ts

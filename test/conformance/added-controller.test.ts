@@ -15,8 +15,8 @@ import type { OperatorContext } from '@metal/operator/controllers/context.ts';
 import { controllersFor } from '@metal/operator/controllers.ts';
 import { readOperatorConfig } from '@metal/operator/options.ts';
 import { startOperator } from '@metal/operator/operator.ts';
-import { clusterOfFile } from '@metal/testenv/cluster.ts';
-import { scaledClock } from '@metal/testenv/scaled-clock.ts';
+import { clusterOfFile } from '@metal/testenv/cluster/cluster.ts';
+import { scaledClock } from '@metal/testenv/operator/scaled-clock.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 

@@ -5,7 +5,7 @@ import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { MACAddressIndex } from '@metal/api/v1alpha1/mac-address-index.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { untilRejected } from '@metal/testenv/endpoint-dry-run.ts';
+import { untilRejected } from '@metal/testenv/cluster/endpoint-dry-run.ts';
 import { type Api, openApi } from './api.ts';
 import { bmc, claim, server } from './validation-rows.ts';
 

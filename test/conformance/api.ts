@@ -3,10 +3,10 @@ import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { type AdmissionRule } from '@metal/kube/kinds/admission.ts';
 import type { Kind } from '@metal/kube/kinds/kind.ts';
 import { Transport } from '@metal/kube/client/transport.ts';
-import { openCluster, startCluster } from '@metal/testenv/cluster.ts';
+import { openCluster, startCluster } from '@metal/testenv/cluster/cluster.ts';
 import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
 import { installAdmissionRules, installKinds } from '@metal/kube/client/install-kinds.ts';
-import { untilEnforced } from '@metal/testenv/until-enforced.ts';
+import { untilEnforced } from '@metal/testenv/cluster/until-enforced.ts';
 
 export interface ApiResponse {
   readonly status: number;

@@ -4,7 +4,7 @@ import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient } from '@metal/kube/client/client.ts';
 import { systemClock } from '@metal/kube/runtime/clock.ts';
-import { openCluster } from '@metal/testenv/cluster.ts';
+import { openCluster } from '@metal/testenv/cluster/cluster.ts';
 import { watchOperatorKinds } from '@metal/operator/caches.ts';
 import { pino } from 'pino';
 

@@ -17,7 +17,7 @@ import { readRunningUpdates, readUpdateTask, type UpdateProgress } from '@metal/
 import { firmwareImage } from '@metal/simulator/firmware-image.ts';
 import { startFleet } from '@metal/simulator/fleet.ts';
 import { profiles, type Vendor, vendors } from '@metal/simulator/profiles.ts';
-import { startImageServer } from '@metal/testenv/image-server.ts';
+import { startImageServer } from '@metal/testenv/network/image-server.ts';
 
 const password = new Password('image-password');
 const credentials = { username: 'reader', password: password.reveal() };

@@ -10,8 +10,8 @@ import { installKinds } from '@metal/kube/client/install-kinds.ts';
 import { findKindProblems } from '@metal/kube/client/installed-kinds.ts';
 import { CustomResourceDefinition } from '@metal/kube/kinds/builtin.ts';
 import { toCustomResourceDefinition } from '@metal/kube/kinds/crd.ts';
-import { clusterOfFile, startCluster } from '@metal/testenv/cluster.ts';
-import { restrictedKubeconfig } from '@metal/testenv/roles.ts';
+import { clusterOfFile, startCluster } from '@metal/testenv/cluster/cluster.ts';
+import { restrictedKubeconfig } from '@metal/testenv/cluster/roles.ts';
 
 const openCluster = clusterOfFile(() => startCluster({ crds: false }));
 const never = new AbortController().signal;

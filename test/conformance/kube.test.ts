@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigMap } from '@metal/kube/kinds/builtin.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
-import { clusterOfFile } from '@metal/testenv/cluster.ts';
-import { follow, map, namespace } from './config-maps.ts';
+import { clusterOfFile } from '@metal/testenv/cluster/cluster.ts';
+import { follow, map, namespace } from '../fixtures/config-maps.ts';
 
 const openCluster = clusterOfFile();
 

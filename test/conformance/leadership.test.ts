@@ -5,9 +5,9 @@ import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts'
 import { type Clock, createClock } from '@metal/kube/runtime/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { Leadership } from '@metal/kube/election/leadership.ts';
-import { clientWith } from '@metal/testenv/client-with.ts';
-import { clusterOfFile } from '@metal/testenv/cluster.ts';
-import { restrictedKubeconfig } from '@metal/testenv/roles.ts';
+import { clientWith } from '@metal/testenv/cluster/client-with.ts';
+import { clusterOfFile } from '@metal/testenv/cluster/cluster.ts';
+import { restrictedKubeconfig } from '@metal/testenv/cluster/roles.ts';
 import { fakeClock } from '@metal/simulator/fake-clock.ts';
 import { pino } from 'pino';
 

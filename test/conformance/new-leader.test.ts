@@ -7,9 +7,9 @@ import { act, type PhaseTable, rest, rowsOf } from '@metal/kube/controller/decid
 import { KubeError } from '@metal/kube/errors.ts';
 import { Leadership } from '@metal/kube/election/leadership.ts';
 import { runManager } from '@metal/kube/controller/manager.ts';
-import { clientWith } from '@metal/testenv/client-with.ts';
-import { clusterOfFile } from '@metal/testenv/cluster.ts';
-import { scaledClock } from '@metal/testenv/scaled-clock.ts';
+import { clientWith } from '@metal/testenv/cluster/client-with.ts';
+import { clusterOfFile } from '@metal/testenv/cluster/cluster.ts';
+import { scaledClock } from '@metal/testenv/operator/scaled-clock.ts';
 import { pino } from 'pino';
 import { phaseController } from '@metal/kube/controller/phase-controller.ts';
 import { Registry } from 'prom-client';

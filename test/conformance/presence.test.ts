@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { createKubeClient } from '@metal/kube/client/client.ts';
 import { Presence } from '@metal/kube/election/presence.ts';
 import { Lease } from '@metal/kube/kinds/builtin.ts';
-import { clusterOfFile } from '@metal/testenv/cluster.ts';
-import { restrictedKubeconfig } from '@metal/testenv/roles.ts';
-import { scaledClock } from '@metal/testenv/scaled-clock.ts';
+import { clusterOfFile } from '@metal/testenv/cluster/cluster.ts';
+import { restrictedKubeconfig } from '@metal/testenv/cluster/roles.ts';
+import { scaledClock } from '@metal/testenv/operator/scaled-clock.ts';
 import { pino } from 'pino';
 
 const openCluster = clusterOfFile();

@@ -14,7 +14,7 @@ import type { OperatorContext } from '@metal/operator/controllers/context.ts';
 import { setActions } from '@metal/operator/controllers/sets/actions.ts';
 import { readSetFacts } from '@metal/operator/controllers/sets/facts.ts';
 import { biosSettingsSets } from '@metal/operator/controllers/sets/set-kinds.ts';
-import { clusterOfFile } from '@metal/testenv/cluster.ts';
+import { clusterOfFile } from '@metal/testenv/cluster/cluster.ts';
 import { pino } from 'pino';
 
 const openCluster = clusterOfFile();

@@ -5,7 +5,7 @@ import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
 import { systemClock } from '@metal/kube/runtime/clock.ts';
-import { clusterOfFile } from '@metal/testenv/cluster.ts';
+import { clusterOfFile } from '@metal/testenv/cluster/cluster.ts';
 import { bmcUserActions } from '@metal/operator/controllers/bmcuser/actions.ts';
 import { SecretsInUse } from '@metal/operator/controllers/bmcuser/secrets-in-use.ts';
 import { Registry } from 'prom-client';

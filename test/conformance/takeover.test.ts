@@ -11,7 +11,7 @@ import { toCustomResourceDefinition } from '@metal/kube/kinds/crd.ts';
 import { CustomResourceDefinition } from '@metal/kube/kinds/builtin.ts';
 import type { Kind, KubeObject, NewObject } from '@metal/kube/kinds/kind.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { startCluster } from '@metal/testenv/cluster.ts';
+import { startCluster } from '@metal/testenv/cluster/cluster.ts';
 import { startTestenv, type Testenv } from '@metal/testenv/testenv.ts';
 import { formerSpec, reference } from './former-kinds.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { TcpProxy } from '@metal/testenv/tcp-proxy.ts';
+import { TcpProxy } from '@metal/testenv/proxies/tcp-proxy.ts';
 import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
-import { addRealMachine, startRealTestenv, timeoutSignal } from './real-testenv.ts';
+import { addRealMachine, startRealTestenv, timeoutSignal } from '@metal/testenv/real-testenv.ts';
 
 /** Deadlines for firmware of real machines would take hours here. */
 const deadlines = '--boot-step-deadlines=script=20s,kernel=10s,probe=10s';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MachineNetwork, machineNetworkBlocker } from '@metal/testenv/machine-network.ts';
-import { addRealMachine, startRealTestenv } from './real-testenv.ts';
+import { MachineNetwork, machineNetworkBlocker } from '@metal/testenv/network/machine-network.ts';
+import { addRealMachine, startRealTestenv } from '@metal/testenv/real-testenv.ts';
 
 const blocker = await machineNetworkBlocker();
 const options = blocker === undefined ? {} : { skip: blocker };

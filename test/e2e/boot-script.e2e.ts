@@ -5,7 +5,7 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { findButane } from '@metal/project/butane.ts';
 import { banners } from '@metal/project/demo/tenant-system.ts';
-import { addRealMachine, startRealTestenv, timeoutSignal } from './real-testenv.ts';
+import { addRealMachine, startRealTestenv, timeoutSignal } from '@metal/testenv/real-testenv.ts';
 
 const namespace = 'default';
 const script = `#!ipxe

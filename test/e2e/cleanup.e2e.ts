@@ -6,7 +6,7 @@ import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Testenv } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { QemuMachine } from '@metal/simulator/qemu/qemu-machine.ts';
-import { addRealMachine, startRealTestenv, timeoutSignal } from './real-testenv.ts';
+import { addRealMachine, startRealTestenv, timeoutSignal } from '@metal/testenv/real-testenv.ts';
 import { banners } from '@metal/project/demo/tenant-system.ts';
 
 const pattern = Buffer.from('data of the previous tenant\n');

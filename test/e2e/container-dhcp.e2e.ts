@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { buildContainer } from '@metal/container/build-container.ts';
 import { dhcpCapabilities } from '@metal/container/recipe.ts';
 import { runContainer } from '@metal/container/run-container.ts';
-import { NetworkNamespace } from '@metal/testenv/network-namespace.ts';
+import { NetworkNamespace } from '@metal/testenv/network/network-namespace.ts';
 
 const log = (line: string) => void process.stderr.write(`${line}\n`);
 

@@ -7,8 +7,8 @@ import { after, before, test } from 'node:test';
 import { buildContainer } from '@metal/container/build-container.ts';
 import { type ContainerProcess, type RunOptions, runContainer } from '@metal/container/run-container.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { bindRolesTo } from '@metal/testenv/roles.ts';
-import { createToken } from '@metal/testenv/service-accounts.ts';
+import { bindRolesTo } from '@metal/testenv/cluster/roles.ts';
+import { createToken } from '@metal/testenv/cluster/service-accounts.ts';
 import { startTestenv, type Testenv } from '@metal/testenv/testenv.ts';
 import * as z from 'zod';
 

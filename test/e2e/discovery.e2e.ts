@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { addRealMachine, discoveryImage, startRealTestenv } from './real-testenv.ts';
+import { addRealMachine, discoveryImage, startRealTestenv } from '@metal/testenv/real-testenv.ts';
 
 test('an empty machine boots the discovery image from the network, reports over TLS, and is Available and off', async (t) => {
   await using testenv = await startRealTestenv({ secure: true });

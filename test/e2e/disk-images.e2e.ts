@@ -8,10 +8,10 @@ import { qcow2From } from '@metal/boot/images/disk/qcow2-fixture.ts';
 import { mbrImage, mebibyte } from '@metal/probe/deploy/disk-fixture.ts';
 import { bootSector } from '@metal/simulator/qemu/boot-sector.ts';
 import { QemuMachine } from '@metal/simulator/qemu/qemu-machine.ts';
-import { startImageServer } from '@metal/testenv/image-server.ts';
-import { MachineNetwork, machineNetworkBlocker } from '@metal/testenv/machine-network.ts';
+import { startImageServer } from '@metal/testenv/network/image-server.ts';
+import { MachineNetwork, machineNetworkBlocker } from '@metal/testenv/network/machine-network.ts';
 import { diskSystem } from './disk-system.ts';
-import { addRealMachine, discoveryImage, startRealTestenv, timeoutSignal } from './real-testenv.ts';
+import { addRealMachine, discoveryImage, startRealTestenv, timeoutSignal } from '@metal/testenv/real-testenv.ts';
 
 const blocker = await machineNetworkBlocker();
 const systemLine = /^system on the disk with the data of its user of "name": *"node-1"/;

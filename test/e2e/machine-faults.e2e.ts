@@ -6,7 +6,7 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import type { Testenv } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { QemuMachine } from '@metal/simulator/qemu/qemu-machine.ts';
-import { addRealMachine, startRealTestenv, timeoutSignal } from './real-testenv.ts';
+import { addRealMachine, startRealTestenv, timeoutSignal } from '@metal/testenv/real-testenv.ts';
 
 let testenv: Testenv;
 before(async () => {

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { done } from '@metal/metal3/provisioner/step-result.ts';
 import { startFleet } from '@metal/simulator/fleet.ts';
 import { bootSector } from '@metal/simulator/qemu/boot-sector.ts';
-import { startImageServer } from '@metal/testenv/image-server.ts';
-import { startIronicFixture } from '@metal/testenv/ironic-fixture.ts';
+import { startImageServer } from '@metal/testenv/network/image-server.ts';
+import { startIronicFixture } from '@metal/testenv/ironic/ironic-fixture.ts';
 import { bootableIso } from './el-torito.ts';
 
 test('Ironic boots a live ISO from the virtual media of a machine, and ejects it', async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
-import { startImageRegistry } from '@metal/testenv/image-registry.ts';
-import { TcpProxy } from '@metal/testenv/tcp-proxy.ts';
+import { startImageRegistry } from '@metal/testenv/network/image-registry.ts';
+import { TcpProxy } from '@metal/testenv/proxies/tcp-proxy.ts';
 import { banners } from '@metal/project/demo/tenant-system.ts';
-import { addRealMachine, startRealTestenv, timeoutSignal, tenantLayers } from './real-testenv.ts';
+import { addRealMachine, startRealTestenv, timeoutSignal, tenantLayers } from '@metal/testenv/real-testenv.ts';
 
 test('a claimed machine waits for its image, boots it once from its registry with its ignition, and then from its disk', async (t) => {
   await using registry = await startImageRegistry();

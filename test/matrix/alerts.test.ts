@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { dashboardQueries } from '@metal/testenv/queries.ts';
+import { dashboardQueries } from '@metal/testenv/assertions/queries.ts';
 import { findPromtool } from '@metal/project/promtool.ts';
 import { parse, stringify } from 'yaml';
 import * as z from 'zod';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { seconds } from '@metal/kube/runtime/durations.ts';
-import { startCluster } from '@metal/testenv/cluster.ts';
-import { startOnFreePorts } from '@metal/testenv/free-ports.ts';
+import { startCluster } from '@metal/testenv/cluster/cluster.ts';
+import { startOnFreePorts } from '@metal/testenv/operator/free-ports.ts';
 import { startTestenv } from '@metal/testenv/testenv.ts';
 
 test('a bring-up and a claim continue after the API server was down in between', async () => {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { operatorChoiceOf } from '../bench/options.ts';
-import { Progress } from '../bench/progress.ts';
-import { runScenarios } from '../bench/run-scenarios.ts';
+import { operatorChoiceOf } from '@metal/bench/options.ts';
+import { Progress } from '@metal/bench/progress.ts';
+import { runScenarios } from '@metal/bench/run-scenarios.ts';
 
 /** Four times the duration on two idle cores: a host may give half of them to others. */
 const testOptions = { timeout: 480_000 };
-const program = fileURLToPath(new URL('../bench/bench.ts', import.meta.url));
+const program = fileURLToPath(import.meta.resolve('@metal/bench/bench.ts'));
 const { command, flagSet } = operatorChoiceOf({});
 /** Long enough for a busy machine: a replica that cannot renew its lease in time ends. */
 const leases = '--leader-election-lease-duration=30s --leader-election-renew-deadline=25s';

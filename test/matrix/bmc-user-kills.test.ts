@@ -12,7 +12,7 @@ import {
   readyBmc,
   rejectedLogins,
   secretsMadeFor,
-} from '../stories/bmc-user-fixture.ts';
+} from '../fixtures/bmc-user-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

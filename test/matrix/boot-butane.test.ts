@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startBoot } from '@metal/boot/boot.ts';
 import { findButane } from '@metal/project/butane.ts';
-import { directoryWith, namespace, openServiceFixture } from '../stories/service-fixture.ts';
+import { directoryWith, namespace, openServiceFixture } from '@metal/testenv/cluster/service-fixture.ts';
 
 const butane =
   'variant: fcos\nversion: 1.3.0\nstorage: {files: [{path: /etc/motd, mode: 0644, contents: {inline: hello}}]}\n';

@@ -7,10 +7,10 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
 import { ownedBy } from '@metal/kube/kinds/kind.ts';
-import { eventAbout } from '@metal/testenv/event-about.ts';
-import { type ImageRegistry, startImageRegistry } from '@metal/testenv/image-registry.ts';
+import { eventAbout } from '@metal/testenv/cluster/event-about.ts';
+import { type ImageRegistry, startImageRegistry } from '@metal/testenv/network/image-registry.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
-import { namespace, openServiceFixture, type ServiceFixture } from '../stories/service-fixture.ts';
+import { namespace, openServiceFixture, type ServiceFixture } from '@metal/testenv/cluster/service-fixture.ts';
 
 const type = (name: string): string => `application/vnd.ironcore.image.${name}`;
 

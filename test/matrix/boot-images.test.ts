@@ -11,15 +11,15 @@ import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
 import { createClock } from '@metal/kube/runtime/clock.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { eventAbout } from '@metal/testenv/event-about.ts';
-import { digestOf, type ImageRegistry, startImageRegistry } from '@metal/testenv/image-registry.ts';
+import { eventAbout } from '@metal/testenv/cluster/event-about.ts';
+import { digestOf, type ImageRegistry, startImageRegistry } from '@metal/testenv/network/image-registry.ts';
 import {
   type BootingServer,
   directoryWith,
   namespace,
   openServiceFixture,
   type ServiceFixture,
-} from '../stories/service-fixture.ts';
+} from '@metal/testenv/cluster/service-fixture.ts';
 
 const type = (name: string): string => `application/vnd.ironcore.image.${name}`;
 const former = (name: string): string => `application/io.gardenlinux.${name}`;

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { startBoot } from '@metal/boot/boot.ts';
 import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
-import { namespace, openServiceFixture } from '../stories/service-fixture.ts';
+import { namespace, openServiceFixture } from '@metal/testenv/cluster/service-fixture.ts';
 
 const old = 150;
 /** Prepared at the same time: `maxConcurrent` in services/boot/src/controllers/serverbootconfiguration/boot-configuration-controller.ts. */

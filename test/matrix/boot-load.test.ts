@@ -4,8 +4,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
-import { bootOverNetwork, filesOfScript, startBootProcess } from '@metal/testenv/network-boot.ts';
-import { directoryWith, namespace, openServiceFixture, type ServiceFixture } from '../stories/service-fixture.ts';
+import { bootOverNetwork, filesOfScript, startBootProcess } from '@metal/testenv/network/network-boot.ts';
+import {
+  directoryWith,
+  namespace,
+  openServiceFixture,
+  type ServiceFixture,
+} from '@metal/testenv/cluster/service-fixture.ts';
 
 const clients = 10_000;
 /** At most as many as the kernel's accept queue holds: a client that finds it full retries only after seconds. */

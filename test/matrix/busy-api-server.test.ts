@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
-import { ApiServerRelay } from '@metal/testenv/api-server-relay.ts';
-import { openCluster } from '@metal/testenv/cluster.ts';
+import { ApiServerRelay } from '@metal/testenv/proxies/api-server-relay.ts';
+import { openCluster } from '@metal/testenv/cluster/cluster.ts';
 import { type Testenv, startTestenv } from '@metal/testenv/testenv.ts';
-import { untilChanged } from '@metal/testenv/watched-object.ts';
+import { untilChanged } from '@metal/testenv/cluster/watched-object.ts';
 
 /** Size of the connection pool `work` for the fleet: packages/kube/src/client/connections.ts. */
 const connectionsForWork = 64;

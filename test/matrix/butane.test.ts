@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { Butane } from '@metal/boot/ignition/butane.ts';
 import type { BootError } from '@metal/boot/errors.ts';
 import { findButane } from '@metal/project/butane.ts';
-import { directoryWith } from '../stories/service-fixture.ts';
+import { directoryWith } from '@metal/testenv/cluster/service-fixture.ts';
 
 const head = 'variant: fcos\nversion: 1.3.0\n';
 let program: string;

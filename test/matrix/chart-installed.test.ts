@@ -5,9 +5,9 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { CustomResourceDefinition, Secret } from '@metal/kube/kinds/builtin.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { launchOperator, ownCommand, startOperatorProcess } from '@metal/project/operator-process.ts';
-import { releaseNamespace } from '@metal/testenv/chart.ts';
-import { installChart, releaseName } from '@metal/testenv/installed-chart.ts';
-import { argsOutside, type RenderedPod } from '@metal/testenv/rendered-pod.ts';
+import { releaseNamespace } from '@metal/testenv/operator/chart.ts';
+import { installChart, releaseName } from '@metal/testenv/operator/installed-chart.ts';
+import { argsOutside, type RenderedPod } from '@metal/testenv/operator/rendered-pod.ts';
 
 const manager = 'metal-operator-controller-manager';
 const denials = (log: readonly string[]) =>

@@ -6,9 +6,9 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { ControlPlane } from '@metal/controlplane/running-control-plane.ts';
 import { foreignCrds } from '@metal/project/foreign-crds.ts';
-import { Helm, type PodTemplate, releaseNamespace } from '@metal/testenv/chart.ts';
-import { startCluster } from '@metal/testenv/cluster.ts';
-import { completed, valueSets } from './chart-value-sets.ts';
+import { Helm, type PodTemplate, releaseNamespace } from '@metal/testenv/operator/chart.ts';
+import { startCluster } from '@metal/testenv/cluster/cluster.ts';
+import { completed, valueSets } from '../fixtures/chart-value-sets.ts';
 
 const run = promisify(execFile);
 const privileged = 'privileged';

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { chartDirectory, Helm, releaseNamespace } from '@metal/testenv/chart.ts';
-import { startCluster } from '@metal/testenv/cluster.ts';
+import { chartDirectory, Helm, releaseNamespace } from '@metal/testenv/operator/chart.ts';
+import { startCluster } from '@metal/testenv/cluster/cluster.ts';
 import { stringify } from 'yaml';
-import { valuesOfV070 } from './chart-value-sets.ts';
+import { valuesOfV070 } from '../fixtures/chart-value-sets.ts';
 
 const run = promisify(execFile);
 const manager = 'metal-operator-controller-manager';

@@ -9,9 +9,9 @@ import { findHelm } from '@metal/project/helm.ts';
 import { ownCommand, startOperatorProcess } from '@metal/project/operator-process.ts';
 import { copyChart, packageChart } from '@metal/release/released-chart.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { type InstalledChart, installChart } from '@metal/testenv/installed-chart.ts';
-import { examplesOf, openShell } from '@metal/testenv/page-commands.ts';
-import { argsOutside } from '@metal/testenv/rendered-pod.ts';
+import { type InstalledChart, installChart } from '@metal/testenv/operator/installed-chart.ts';
+import { examplesOf, openShell } from '@metal/testenv/cluster/page-commands.ts';
+import { argsOutside } from '@metal/testenv/operator/rendered-pod.ts';
 import type { Testenv } from '@metal/testenv/testenv.ts';
 import { parseDocument } from 'yaml';
 

@@ -6,8 +6,8 @@ import { readConfig } from '@metal/metal-operator/command-line.ts';
 import { effectiveValues } from '@metal/project/generate/chart/chart-values.ts';
 import { installManifest } from '@metal/project/generate/chart/install-manifest.ts';
 import { findHelm } from '@metal/project/helm.ts';
-import { chartDirectory, foundIn, Helm, podOf, type Rendered } from '@metal/testenv/chart.ts';
-import { completed, merged, requiredValues, valueAt, valueSets, valuesOfV070 } from './chart-value-sets.ts';
+import { chartDirectory, foundIn, Helm, podOf, type Rendered } from '@metal/testenv/operator/chart.ts';
+import { completed, merged, requiredValues, valueAt, valueSets, valuesOfV070 } from '../fixtures/chart-value-sets.ts';
 
 const manager = 'metal-operator-controller-manager';
 let helm: Helm;

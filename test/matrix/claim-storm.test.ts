@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
+import type { ClaimHandle } from '@metal/testenv/cluster/claim-handle.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { MachineService } from '@metal/testenv/machine-service.ts';
-import { Replicas } from '@metal/testenv/replicas.ts';
-import { untilChanged } from '@metal/testenv/watched-object.ts';
-import { TenancyWatch } from '@metal/testenv/tenancy-watch.ts';
+import { MachineService } from '@metal/testenv/operator/machine-service.ts';
+import { Replicas } from '@metal/testenv/operator/replicas.ts';
+import { untilChanged } from '@metal/testenv/cluster/watched-object.ts';
+import { TenancyWatch } from '@metal/testenv/assertions/tenancy-watch.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
 const startTestenv = testenvsOfFile();

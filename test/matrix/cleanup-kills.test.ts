@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
+import { startRestartingTestenv } from '@metal/testenv/operator/restarting-operator.ts';
+import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { factoryBootOrder } from '@metal/simulator/machine.ts';
 import {
@@ -13,7 +13,7 @@ import {
   resetsBios,
   restoresBootOrder,
   tamper,
-} from '../stories/cleanup-fixture.ts';
+} from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -12,10 +12,10 @@ import { minutes } from '@metal/kube/runtime/durations.ts';
 import { factoryAccount } from '@metal/simulator/access.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { Vendor } from '@metal/simulator/profiles.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
+import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import type { WatchedObject } from '@metal/testenv/watched-object.ts';
-import { claimed, onlyRecord, purge, reportsOf } from '../stories/cleanup-fixture.ts';
+import type { WatchedObject } from '@metal/testenv/cluster/watched-object.ts';
+import { claimed, onlyRecord, purge, reportsOf } from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const run = promisify(execFile);

@@ -5,9 +5,9 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { installKinds } from '@metal/kube/client/install-kinds.ts';
 import { CustomResourceDefinition } from '@metal/kube/kinds/builtin.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { startCluster } from '@metal/testenv/cluster.ts';
+import { startCluster } from '@metal/testenv/cluster/cluster.ts';
 import type { Testenv } from '@metal/testenv/testenv.ts';
-import { readinessAt, readKinds, startForProcess } from '../stories/uninstall-fixture.ts';
+import { readinessAt, readKinds, startForProcess } from '../fixtures/uninstall-fixture.ts';
 
 const names = kinds.map(({ plural, group }) => `${plural}.${group}`);
 

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { startImageServer } from '@metal/testenv/image-server.ts';
-import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
+import { startImageServer } from '@metal/testenv/network/image-server.ts';
+import { startRestartingTestenv } from '@metal/testenv/operator/restarting-operator.ts';
+import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();

@@ -8,10 +8,10 @@ import { startDhcp } from '@metal/dhcp/dhcp.ts';
 import { watchMachineKinds } from '@metal/dhcp/machines.ts';
 import { Lease } from '@metal/kube/kinds/builtin.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { LogLines } from '@metal/testenv/log-lines.ts';
+import { LogLines } from '@metal/testenv/operator/log-lines.ts';
 import { Registry } from 'prom-client';
-import { directoryWith } from '../stories/service-fixture.ts';
-import { dhcpFlags } from '../stories/dhcp-flags.ts';
+import { directoryWith } from '@metal/testenv/cluster/service-fixture.ts';
+import { dhcpFlags } from '../fixtures/dhcp-flags.ts';
 
 const run = promisify(execFile);
 const startTestenv = testenvsOfFile();

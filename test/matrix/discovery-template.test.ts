@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
-import { addInlineServer } from '@metal/testenv/inline-server.ts';
+import { addInlineServer } from '@metal/testenv/fleet/inline-server.ts';
 import { type Testenv, startTestenv } from '@metal/testenv/testenv.ts';
 import { findButane } from '@metal/project/butane.ts';
 import { compare } from 'bcryptjs';

@@ -1,6 +1,6 @@
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { restoresBootOrder } from '../stories/cleanup-fixture.ts';
-import { type FailingReset, testFailingReset } from '../stories/failing-reset-fixture.ts';
+import { restoresBootOrder } from '../fixtures/cleanup-fixture.ts';
+import { type FailingReset, testFailingReset } from '../fixtures/failing-reset-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

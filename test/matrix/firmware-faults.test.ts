@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { operationAnnotation } from '@metal/api/wire/contract.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { startFirmwareStory } from '../stories/firmware-fixture.ts';
-import { startsSince } from '../stories/update-fixture.ts';
+import { startFirmwareStory } from '../fixtures/firmware-fixture.ts';
+import { startsSince } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const shortTimeout = '--firmware-update-timeout=90s';

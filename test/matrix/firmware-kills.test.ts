@@ -6,10 +6,10 @@ import { FirmwareVersion } from '@metal/api/v1alpha1/firmware-version.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { firmwareImage } from '@metal/simulator/firmware-image.ts';
 import type { Vendor } from '@metal/simulator/profiles.ts';
-import { type ImageServer, startImageServer } from '@metal/testenv/image-server.ts';
-import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
+import { type ImageServer, startImageServer } from '@metal/testenv/network/image-server.ts';
+import { startRestartingTestenv } from '@metal/testenv/operator/restarting-operator.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { startsSince } from '../stories/update-fixture.ts';
+import { startsSince } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const version = '99.1';

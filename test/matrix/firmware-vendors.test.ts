@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { profiles, vendors } from '@metal/simulator/profiles.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { startFirmwareStory } from '../stories/firmware-fixture.ts';
-import { startsSince } from '../stories/update-fixture.ts';
+import { startFirmwareStory } from '../fixtures/firmware-fixture.ts';
+import { startsSince } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { readConfig } from '@metal/metal-operator/command-line.ts';
 import { ownCommand, startOperatorProcess } from '@metal/project/operator-process.ts';
-import { Helm } from '@metal/testenv/chart.ts';
-import { startCluster } from '@metal/testenv/cluster.ts';
-import { examplesOf, openShell } from '@metal/testenv/page-commands.ts';
+import { Helm } from '@metal/testenv/operator/chart.ts';
+import { startCluster } from '@metal/testenv/cluster/cluster.ts';
+import { examplesOf, openShell } from '@metal/testenv/cluster/page-commands.ts';
 import { parse, stringify } from 'yaml';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -8,9 +8,9 @@ import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
 import { createClock } from '@metal/kube/runtime/clock.ts';
 import { installKinds } from '@metal/kube/client/install-kinds.ts';
-import { clusterOfFile, startCluster } from '@metal/testenv/cluster.ts';
+import { clusterOfFile, startCluster } from '@metal/testenv/cluster/cluster.ts';
 import { pino } from 'pino';
-import { follow, map, namespace, until } from '../conformance/config-maps.ts';
+import { follow, map, namespace, until } from '../fixtures/config-maps.ts';
 
 const log = pino({ level: 'silent' });
 const openCluster = clusterOfFile(() => startCluster({ crds: false }));

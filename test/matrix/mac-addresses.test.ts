@@ -1,4 +1,4 @@
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { testDuplicateMacAddress } from '../stories/mac-addresses-fixture.ts';
+import { testDuplicateMacAddress } from '../fixtures/mac-addresses-fixture.ts';
 
 testDuplicateMacAddress(testenvsOfFile(), 'share the BMCs', ['--shards=auto']);

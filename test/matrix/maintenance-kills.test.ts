@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
+import { startRestartingTestenv } from '@metal/testenv/operator/restarting-operator.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 import {
   approve,
@@ -10,7 +10,7 @@ import {
   maintain,
   serverNameOf,
   toolTemplate,
-} from '../stories/maintenance-fixture.ts';
+} from '../fixtures/maintenance-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

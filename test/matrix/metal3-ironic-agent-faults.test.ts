@@ -2,8 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { HostUpdatePolicy } from '@metal/api/metal3/host-update-policy.ts';
-import type { HostTestenv } from '@metal/testenv/host-testenv.ts';
-import { type AgentHost, type IronicTestenv, onlyPower, startIronicTestenv } from '@metal/testenv/ironic-testenv.ts';
+import type { HostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
+import {
+  type AgentHost,
+  type IronicTestenv,
+  onlyPower,
+  startIronicTestenv,
+} from '@metal/testenv/ironic/ironic-testenv.ts';
 
 const namespace = 'default';
 const os = Buffer.from('an operating system');

@@ -6,8 +6,8 @@ import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { HardwareData } from '@metal/api/metal3/hardware-data.ts';
 import { HostFirmwareSettings } from '@metal/api/metal3/host-firmware-settings.ts';
 import { HostUpdatePolicy } from '@metal/api/metal3/host-update-policy.ts';
-import type { HostTestenv } from '@metal/testenv/host-testenv.ts';
-import { type IronicTestenv, onlyPower, startIronicTestenv } from '@metal/testenv/ironic-testenv.ts';
+import type { HostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
+import { type IronicTestenv, onlyPower, startIronicTestenv } from '@metal/testenv/ironic/ironic-testenv.ts';
 
 const namespace = 'default';
 const os = randomBytes(100_000);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { done, type StepResult } from '@metal/metal3/provisioner/step-result.ts';
-import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic-fixture.ts';
-import type { IronicHost } from '@metal/testenv/ironic-host.ts';
+import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic/ironic-fixture.ts';
+import type { IronicHost } from '@metal/testenv/ironic/ironic-host.ts';
 
 let fixture: IronicFixture;
 before(async () => {

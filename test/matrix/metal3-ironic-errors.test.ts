@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test';
 import { BackEndNotReady } from '@metal/metal3/provisioner/back-end.ts';
 import type { Provisioner } from '@metal/metal3/provisioner/provisioner.ts';
 import { done } from '@metal/metal3/provisioner/step-result.ts';
-import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic-fixture.ts';
-import type { RelayedRequest, RelayFault } from '@metal/testenv/ironic-relay.ts';
+import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic/ironic-fixture.ts';
+import type { RelayedRequest, RelayFault } from '@metal/testenv/ironic/ironic-relay.ts';
 
 const login = { username: 'metal3', password: 'ironic-password' };
 let fixture: IronicFixture;

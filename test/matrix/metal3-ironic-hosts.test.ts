@@ -4,8 +4,8 @@ import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { HardwareData } from '@metal/api/metal3/hardware-data.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { type Fleet, startFleet } from '@metal/simulator/fleet.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/host-testenv.ts';
-import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic-fixture.ts';
+import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
+import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic/ironic-fixture.ts';
 
 const namespace = 'default';
 const image = { url: 'http://images.test/os.raw', checksum: 'a'.repeat(64), format: 'raw' } as const;

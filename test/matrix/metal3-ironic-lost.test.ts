@@ -11,9 +11,9 @@ import {
 } from '@metal/api/metal3/metal3-contract.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import type { Kind } from '@metal/kube/kinds/kind.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/host-testenv.ts';
-import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic-fixture.ts';
-import type { RelayFault } from '@metal/testenv/ironic-relay.ts';
+import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
+import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic/ironic-fixture.ts';
+import type { RelayFault } from '@metal/testenv/ironic/ironic-relay.ts';
 
 const namespace = 'default';
 const image = { url: 'http://images.test/os.raw', checksum: 'a'.repeat(64), format: 'raw' } as const;

@@ -4,8 +4,8 @@ import type { HardwareDetails } from '@metal/api/metal3/hardware-details.ts';
 import type { Provisioner } from '@metal/metal3/provisioner/provisioner.ts';
 import { done, type StepResult } from '@metal/metal3/provisioner/step-result.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
-import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic-fixture.ts';
-import type { IronicHostOptions } from '@metal/testenv/ironic-host.ts';
+import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic/ironic-fixture.ts';
+import type { IronicHostOptions } from '@metal/testenv/ironic/ironic-host.ts';
 
 let fixture: IronicFixture;
 let fleet: Fleet;

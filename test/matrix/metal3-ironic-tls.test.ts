@@ -9,7 +9,7 @@ import { systemClock } from '@metal/kube/runtime/clock.ts';
 import { IronicConnection } from '@metal/metal3/ironic/http/ironic-connection.ts';
 import type { IronicTls } from '@metal/metal3/ironic/options.ts';
 import { createFleetAuthority } from '@metal/simulator/certificates.ts';
-import { ironicOptions } from '@metal/testenv/ironic-host.ts';
+import { ironicOptions } from '@metal/testenv/ironic/ironic-host.ts';
 
 /** Something that is ready like an Ironic, with a certificate for a name. */
 async function openFixture(name: string) {

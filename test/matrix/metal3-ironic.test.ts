@@ -4,9 +4,9 @@ import type { HardwareDetails } from '@metal/api/metal3/hardware-details.ts';
 import { busy, type CleaningMode, done, type StepResult } from '@metal/metal3/provisioner/step-result.ts';
 import { BackEndNotReady } from '@metal/metal3/provisioner/back-end.ts';
 import type { PreparationData, ProvisioningData } from '@metal/metal3/provisioner/provisioner.ts';
-import { startImageServer } from '@metal/testenv/image-server.ts';
-import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic-fixture.ts';
-import type { IronicHost } from '@metal/testenv/ironic-host.ts';
+import { startImageServer } from '@metal/testenv/network/image-server.ts';
+import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic/ironic-fixture.ts';
+import type { IronicHost } from '@metal/testenv/ironic/ironic-host.ts';
 
 let fixture: IronicFixture;
 before(async () => {

@@ -5,12 +5,12 @@ import { detachedAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { fractionOf } from '@metal/testenv/fault-points.ts';
-import { startImageServer } from '@metal/testenv/image-server.ts';
-import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
+import { fractionOf } from '@metal/testenv/operator/fault-points.ts';
+import { startImageServer } from '@metal/testenv/network/image-server.ts';
+import { startRestartingTestenv } from '@metal/testenv/operator/restarting-operator.ts';
+import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { followHosts, namespace, nativeFlags, type NativeTestenv } from '../stories/metal3-native-fixture.ts';
+import { followHosts, namespace, nativeFlags, type NativeTestenv } from '../fixtures/metal3-native-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const seedCount = Number(process.env.METAL_SEEDS ?? 8);

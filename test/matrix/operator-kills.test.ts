@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Testenv } from '@metal/testenv/testenv.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
+import { startRestartingTestenv } from '@metal/testenv/operator/restarting-operator.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
 const startTestenv = testenvsOfFile();

@@ -11,10 +11,10 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { startOnFreePorts } from '@metal/testenv/free-ports.ts';
+import { startOnFreePorts } from '@metal/testenv/operator/free-ports.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { allowMetrics, createToken } from '@metal/testenv/service-accounts.ts';
-import { bindWithheldRoles } from '@metal/testenv/roles.ts';
+import { allowMetrics, createToken } from '@metal/testenv/cluster/service-accounts.ts';
+import { bindWithheldRoles } from '@metal/testenv/cluster/roles.ts';
 
 const startTestenv = testenvsOfFile();
 const command = join(fileURLToPath(new URL('../..', import.meta.url)), 'node_modules/.bin/metal-operator');

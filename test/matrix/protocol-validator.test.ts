@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { failedAssertions } from '@metal/simulator/conformance.ts';
 import { startFleet } from '@metal/simulator/fleet.ts';
 import { profiles, vendors } from '@metal/simulator/profiles.ts';
-import { validateProtocol } from '@metal/testenv/protocol-validator.ts';
+import { validateProtocol } from '@metal/testenv/fleet/protocol-validator.ts';
 
 /** A service that ends the run early passes fewer: one without sessions passes 282, the generic one 338. */
 const leastPassed = 250;

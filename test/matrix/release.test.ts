@@ -10,10 +10,10 @@ import { findHelm } from '@metal/project/helm.ts';
 import { buildRelease } from '@metal/release/build-release.ts';
 import { readSigningKey } from '@metal/release/checksums.ts';
 import { publishRelease } from '@metal/release/publish-release.ts';
-import { type Rendered, foundIn, podOf } from '@metal/testenv/chart.ts';
-import { startImageRegistry } from '@metal/testenv/image-registry.ts';
+import { type Rendered, foundIn, podOf } from '@metal/testenv/operator/chart.ts';
+import { startImageRegistry } from '@metal/testenv/network/image-registry.ts';
 import { parse, parseAllDocuments } from 'yaml';
-import { completed } from './chart-value-sets.ts';
+import { completed } from '../fixtures/chart-value-sets.ts';
 
 const version = '0.0.0-test';
 const log = (line: string) => void process.stderr.write(`${line}\n`);

@@ -4,9 +4,9 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { createKubeClient } from '@metal/kube/client/client.ts';
 import { type Clock, systemClock } from '@metal/kube/runtime/clock.ts';
-import { ApiServerRelay } from '@metal/testenv/api-server-relay.ts';
+import { ApiServerRelay } from '@metal/testenv/proxies/api-server-relay.ts';
 import { type RegistryOptions, type RunningRegistry, startRegistry } from '@metal/registry/registry.ts';
-import { type BootingServer, openServiceFixture, type ServiceFixture } from '../stories/service-fixture.ts';
+import { type BootingServer, openServiceFixture, type ServiceFixture } from '@metal/testenv/cluster/service-fixture.ts';
 
 /** See services/registry/src/request-limiter.ts. */
 const [mostAtOnce, mostBodies] = [24, 128];

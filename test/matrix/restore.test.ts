@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openCluster } from '@metal/testenv/cluster.ts';
-import { examplesOf, openShell } from '@metal/testenv/page-commands.ts';
+import { openCluster } from '@metal/testenv/cluster/cluster.ts';
+import { examplesOf, openShell } from '@metal/testenv/cluster/page-commands.ts';
 import { startTestenv } from '@metal/testenv/testenv.ts';
 
 test('the commands of the page restore all objects without their status, and machines that run keep running', async () => {

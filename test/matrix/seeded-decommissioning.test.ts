@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resetBmcAnnotation } from '@metal/api/wire/contract.ts';
-import { type FaultPointKind, faultPointOf, FaultPointWatch } from '@metal/testenv/fault-points.ts';
-import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
+import { type FaultPointKind, faultPointOf, FaultPointWatch } from '@metal/testenv/operator/fault-points.ts';
+import { startRestartingTestenv } from '@metal/testenv/operator/restarting-operator.ts';
+import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { reportsOf } from '../stories/cleanup-fixture.ts';
+import { reportsOf } from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const rackSize = 5;

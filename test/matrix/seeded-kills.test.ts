@@ -2,11 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
-import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
-import { type EndState, endStateOf, repeatedDiscoveries, secretsOf, untilEndState } from '@metal/testenv/end-state.ts';
+import type { ClaimHandle } from '@metal/testenv/cluster/claim-handle.ts';
+import {
+  type EndState,
+  endStateOf,
+  repeatedDiscoveries,
+  secretsOf,
+  untilEndState,
+} from '@metal/testenv/assertions/end-state.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { type FaultPointKind, faultPointOf, FaultPointWatch } from '@metal/testenv/fault-points.ts';
-import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
+import { type FaultPointKind, faultPointOf, FaultPointWatch } from '@metal/testenv/operator/fault-points.ts';
+import { startRestartingTestenv } from '@metal/testenv/operator/restarting-operator.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
 const startTestenv = testenvsOfFile();

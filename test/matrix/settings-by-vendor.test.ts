@@ -5,7 +5,7 @@ import { BMCSettings } from '@metal/api/v1alpha1/bmc-settings.ts';
 import type { VendorProfile } from '@metal/simulator/profiles.ts';
 import { profiles, vendors } from '@metal/simulator/profiles.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { freeMachine } from '../stories/update-fixture.ts';
+import { freeMachine } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

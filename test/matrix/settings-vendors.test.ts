@@ -1,5 +1,5 @@
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { testSettingsOf, vendorsWithSettings } from '../stories/vendor-settings-fixture.ts';
+import { testSettingsOf, vendorsWithSettings } from '../fixtures/vendor-settings-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

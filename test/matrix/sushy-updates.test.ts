@@ -6,7 +6,7 @@ import { readFirmwareInventory } from '@metal/redfish/resources/firmware-invento
 import { readSystem } from '@metal/redfish/resources/systems.ts';
 import { readUpdateService, startUpdate } from '@metal/redfish/resources/update-service.ts';
 import { readRunningUpdates, readUpdateTask } from '@metal/redfish/resources/update-tasks.ts';
-import { startSushy } from '@metal/testenv/sushy.ts';
+import { startSushy } from '@metal/testenv/fleet/sushy.ts';
 
 const uuid = 'aaaaaaaa-1111-4111-8111-111111111111';
 const uri = `/redfish/v1/Systems/${uuid}`;

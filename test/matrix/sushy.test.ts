@@ -5,8 +5,8 @@ import { Bmc, Password } from '@metal/redfish/http/bmc.ts';
 import { compareAttributes } from '@metal/redfish/resources/attributes.ts';
 import { readBiosAttributes, writeBiosAttributes } from '@metal/redfish/resources/bios-attributes.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { addForeignBmc } from '@metal/testenv/foreign-bmc.ts';
-import { startSushy } from '@metal/testenv/sushy.ts';
+import { addForeignBmc } from '@metal/testenv/fleet/foreign-bmc.ts';
+import { startSushy } from '@metal/testenv/fleet/sushy.ts';
 
 const startTestenv = testenvsOfFile();
 const systems = [

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BmcOwners } from '@metal/testenv/bmc-owners.ts';
-import { startOnFreePorts } from '@metal/testenv/free-ports.ts';
+import { BmcOwners } from '@metal/testenv/assertions/bmc-owners.ts';
+import { startOnFreePorts } from '@metal/testenv/operator/free-ports.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { MachineService } from '@metal/testenv/machine-service.ts';
-import { electionFlags } from '@metal/testenv/replicas.ts';
-import { untilChanged } from '@metal/testenv/watched-object.ts';
+import { MachineService } from '@metal/testenv/operator/machine-service.ts';
+import { electionFlags } from '@metal/testenv/operator/replicas.ts';
+import { untilChanged } from '@metal/testenv/cluster/watched-object.ts';
 import type { OperatorProcess } from '@metal/project/operator-process.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { adoptedAnnotation, operationAnnotation } from '@metal/api/wire/contract.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
+import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { follow, reportsOf } from './cleanup-fixture.ts';
+import { follow, reportsOf } from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
-import { addInlineServer } from '@metal/testenv/inline-server.ts';
+import { addInlineServer } from '@metal/testenv/fleet/inline-server.ts';
 import type { Fleet } from '@metal/simulator/fleet.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 

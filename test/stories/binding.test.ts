@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
-import { openCluster } from '@metal/testenv/cluster.ts';
+import { openCluster } from '@metal/testenv/cluster/cluster.ts';
 import { type Testenv, testenvsOfFile, startTestenv as openLabOn } from '@metal/testenv/testenv.ts';
-import { LossyApiProxy } from '@metal/testenv/lossy-api-proxy.ts';
-import { restrictedKubeconfig } from '@metal/testenv/roles.ts';
-import { untilEnforced } from '@metal/testenv/until-enforced.ts';
+import { LossyApiProxy } from '@metal/testenv/proxies/lossy-api-proxy.ts';
+import { restrictedKubeconfig } from '@metal/testenv/cluster/roles.ts';
+import { untilEnforced } from '@metal/testenv/cluster/until-enforced.ts';
 
 const startInCluster = testenvsOfFile();
 

@@ -10,7 +10,7 @@ import { trustedCertificateAnnotation } from '@metal/api/wire/contract.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import type { ObjectMeta } from '@metal/kube/kinds/kind.ts';
 import type { Fleet } from '@metal/simulator/fleet.ts';
-import { addInlineServer } from '@metal/testenv/inline-server.ts';
+import { addInlineServer } from '@metal/testenv/fleet/inline-server.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();

@@ -14,7 +14,7 @@ import {
   rejectedLogins,
   secretsMadeFor,
   textOf,
-} from './bmc-user-fixture.ts';
+} from '../fixtures/bmc-user-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -11,7 +11,7 @@ import { ConfigMap } from '@metal/kube/kinds/builtin.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { type WatchedObject, untilChanged } from '@metal/testenv/watched-object.ts';
+import { type WatchedObject, untilChanged } from '@metal/testenv/cluster/watched-object.ts';
 import type { Fleet } from '@metal/simulator/fleet.ts';
 import { pino } from 'pino';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
-import { eventAbout } from '@metal/testenv/event-about.ts';
+import { eventAbout } from '@metal/testenv/cluster/event-about.ts';
 import { Registry } from 'prom-client';
 import {
   type BootingServer,
@@ -11,7 +11,7 @@ import {
   namespace,
   openServiceFixture,
   type ServiceFixture,
-} from './service-fixture.ts';
+} from '@metal/testenv/cluster/service-fixture.ts';
 
 /** Clients that may load a boot, identified by the source address of the request. */
 

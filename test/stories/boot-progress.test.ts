@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
-import type { ClaimHandle, ClaimOptions } from '@metal/testenv/claim-handle.ts';
+import type { ClaimHandle, ClaimOptions } from '@metal/testenv/cluster/claim-handle.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { readIgnition } from '@metal/simulator/ignition.ts';

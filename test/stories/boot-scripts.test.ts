@@ -12,7 +12,7 @@ import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient } from '@metal/kube/client/client.ts';
 import { createClock } from '@metal/kube/runtime/clock.ts';
 import { installKinds } from '@metal/kube/client/install-kinds.ts';
-import { startCluster } from '@metal/testenv/cluster.ts';
+import { startCluster } from '@metal/testenv/cluster/cluster.ts';
 import {
   type BootingServer,
   bootIndexes,
@@ -21,7 +21,7 @@ import {
   openServiceFixture,
   type ServiceFixture,
   serverIndexes,
-} from './service-fixture.ts';
+} from '@metal/testenv/cluster/service-fixture.ts';
 
 const own = '#!ipxe\necho a script of our own\nkernel ${metal-boot-url}/kernel console=ttyS1\n';
 /** Missing Secrets are waited for silently; here only briefly. */

@@ -12,8 +12,8 @@ import { startRegistry } from '@metal/registry/registry.ts';
 import { createClock } from '@metal/kube/runtime/clock.ts';
 import { keyOf } from '@metal/kube/kinds/kind.ts';
 import { Store, type Cache } from '@metal/kube/cache/store.ts';
-import { eventAbout } from '@metal/testenv/event-about.ts';
-import { clientWith } from '@metal/testenv/client-with.ts';
+import { eventAbout } from '@metal/testenv/cluster/event-about.ts';
+import { clientWith } from '@metal/testenv/cluster/client-with.ts';
 import {
   rejectUnreachable,
   type BootingServer,
@@ -22,7 +22,7 @@ import {
   openServiceFixture,
   rejectPages,
   type ServiceFixture,
-} from './service-fixture.ts';
+} from '@metal/testenv/cluster/service-fixture.ts';
 
 const kernel = randomBytes(300_000);
 const initrd = randomBytes(700_000);

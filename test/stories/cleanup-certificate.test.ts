@@ -11,7 +11,7 @@ import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import { ConfigMap, Secret } from '@metal/kube/kinds/builtin.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { claimed, reportsOf } from './cleanup-fixture.ts';
+import { claimed, reportsOf } from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const run = promisify(execFile);

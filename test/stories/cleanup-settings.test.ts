@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
+import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { factoryBootOrder } from '@metal/simulator/machine.ts';
-import { claimed, onlyRecord, purge, reportsOf, resetsBios, restoresBootOrder, tamper } from './cleanup-fixture.ts';
-import { testFailingReset } from './failing-reset-fixture.ts';
+import {
+  claimed,
+  onlyRecord,
+  purge,
+  reportsOf,
+  resetsBios,
+  restoresBootOrder,
+  tamper,
+} from '../fixtures/cleanup-fixture.ts';
+import { testFailingReset } from '../fixtures/failing-reset-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -7,11 +7,11 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { uncleanServerAnnotation } from '@metal/api/wire/contract.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
-import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
+import type { ClaimHandle } from '@metal/testenv/cluster/claim-handle.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
+import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { readIgnition } from '@metal/simulator/ignition.ts';
-import { claimed, failedRelease, follow, purge, reportsOf, until } from './cleanup-fixture.ts';
+import { claimed, failedRelease, follow, purge, reportsOf, until } from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 /** Long enough to act on another server meanwhile, on a slow machine as well. */

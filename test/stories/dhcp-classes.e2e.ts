@@ -7,8 +7,8 @@ import { createKubeClient } from '@metal/kube/client/client.ts';
 import { createClock } from '@metal/kube/runtime/clock.ts';
 import type { KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { Store } from '@metal/kube/cache/store.ts';
-import { DhcpNetwork, dhcpNetworkBlocker } from '@metal/testenv/dhcp-network.ts';
-import { LogLines } from '@metal/testenv/log-lines.ts';
+import { DhcpNetwork, dhcpNetworkBlocker } from '@metal/testenv/network/dhcp-network.ts';
+import { LogLines } from '@metal/testenv/operator/log-lines.ts';
 import { Registry } from 'prom-client';
 
 const blocker = await dhcpNetworkBlocker();

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { startDhcp } from '@metal/dhcp/dhcp.ts';
 import { watchMachineKinds } from '@metal/dhcp/machines.ts';
-import { DhcpNetwork, dhcpNetworkBlocker } from '@metal/testenv/dhcp-network.ts';
+import { DhcpNetwork, dhcpNetworkBlocker } from '@metal/testenv/network/dhcp-network.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { LogLines } from '@metal/testenv/log-lines.ts';
-import { dhcpFlags } from './dhcp-flags.ts';
+import { LogLines } from '@metal/testenv/operator/log-lines.ts';
+import { dhcpFlags } from '../fixtures/dhcp-flags.ts';
 
 const blocker = await dhcpNetworkBlocker();
 const options = blocker === undefined ? {} : { skip: blocker };

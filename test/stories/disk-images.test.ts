@@ -10,11 +10,11 @@ import { qcow2Of } from '@metal/boot/images/disk/qcow2-fixture.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { gptImage, mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
-import { type ImageServer, startImageServer } from '@metal/testenv/image-server.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
+import type { ClaimHandle } from '@metal/testenv/cluster/claim-handle.ts';
+import { type ImageServer, startImageServer } from '@metal/testenv/network/image-server.ts';
+import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { purge, reportsOf } from './cleanup-fixture.ts';
+import { purge, reportsOf } from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const namespace = 'default';

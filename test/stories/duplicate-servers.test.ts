@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { seconds } from '@metal/kube/runtime/durations.ts';
-import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
-import { addInlineServer } from '@metal/testenv/inline-server.ts';
+import type { ClaimHandle } from '@metal/testenv/cluster/claim-handle.ts';
+import { addInlineServer } from '@metal/testenv/fleet/inline-server.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 

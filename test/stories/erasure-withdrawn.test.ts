@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { minutes } from '@metal/kube/runtime/durations.ts';
-import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
+import type { ClaimHandle } from '@metal/testenv/cluster/claim-handle.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
+import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
-import { claimed, follow, purge, reportsOf, untilReports } from './cleanup-fixture.ts';
+import { claimed, follow, purge, reportsOf, untilReports } from '../fixtures/cleanup-fixture.ts';
 
 let testenv: Testenv;
 // Before its API server stops.

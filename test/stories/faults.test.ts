@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noFaults, type UpdateFaults } from '@metal/simulator/faults.ts';
-import { faultEntries } from './fault-entries.ts';
-import { maxConcurrentCells, oneCellPerFault, surviveAll } from './fault-survival.ts';
+import { faultEntries } from '../fixtures/fault-entries.ts';
+import { maxConcurrentCells, oneCellPerFault, surviveAll } from '../fixtures/fault-survival.ts';
 
 /** No machine of these tests is updated: the stories about firmware have these faults. */
 const ofUpdates: Readonly<Record<keyof UpdateFaults, true>> = {

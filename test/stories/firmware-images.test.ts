@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Event, Secret } from '@metal/kube/kinds/builtin.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { type FirmwareStory, startFirmwareStory } from './firmware-fixture.ts';
+import { type FirmwareStory, startFirmwareStory } from '../fixtures/firmware-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const namespace = 'default';

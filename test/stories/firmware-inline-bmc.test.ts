@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BMCVersion } from '@metal/api/v1alpha1/bmc-version.ts';
 import { FirmwareVersion } from '@metal/api/v1alpha1/firmware-version.ts';
-import { addInlineServer } from '@metal/testenv/inline-server.ts';
+import { addInlineServer } from '@metal/testenv/fleet/inline-server.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { servedImage } from './update-fixture.ts';
+import { servedImage } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

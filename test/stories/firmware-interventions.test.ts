@@ -6,8 +6,8 @@ import { FirmwareVersion } from '@metal/api/v1alpha1/firmware-version.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { operationAnnotation, rolloutWaitAnnotation } from '@metal/api/wire/contract.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { startFirmwareStory } from './firmware-fixture.ts';
-import { startsSince } from './update-fixture.ts';
+import { startFirmwareStory } from '../fixtures/firmware-fixture.ts';
+import { startsSince } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const longFlash = { flashMs: 60_000 };

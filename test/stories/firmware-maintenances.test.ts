@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { startFirmwareStory } from './firmware-fixture.ts';
+import { startFirmwareStory } from '../fixtures/firmware-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const namespace = 'default';

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { BIOSVersion } from '@metal/api/v1alpha1/bios-version.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { firmwareImage } from '@metal/simulator/firmware-image.ts';
-import { startImageServer } from '@metal/testenv/image-server.ts';
+import { startImageServer } from '@metal/testenv/network/image-server.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { freeMachine } from './update-fixture.ts';
+import { freeMachine } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 /** The image server of the test has a loopback address. */

@@ -5,7 +5,7 @@ import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { defaultVendors } from '@metal/simulator/profiles.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { untilChanged } from '@metal/testenv/watched-object.ts';
+import { untilChanged } from '@metal/testenv/cluster/watched-object.ts';
 import { parse } from 'yaml';
 import {
   availableNode,
@@ -15,7 +15,7 @@ import {
   namespace,
   serverNameOf,
   statesOf,
-} from './maintenance-fixture.ts';
+} from '../fixtures/maintenance-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

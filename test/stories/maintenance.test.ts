@@ -15,7 +15,7 @@ import {
   serverNameOf,
   statesOf,
   toolTemplate,
-} from './maintenance-fixture.ts';
+} from '../fixtures/maintenance-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 test('a free server is in maintenance until that is deleted, and then Available without a discovery', async () => {

@@ -5,7 +5,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { seconds } from '@metal/kube/runtime/durations.ts';
 import { startTestenv } from '@metal/testenv/testenv.ts';
-import { untilChanged } from '@metal/testenv/watched-object.ts';
+import { untilChanged } from '@metal/testenv/cluster/watched-object.ts';
 
 const atOnce = 10;
 /** A slot is released after this time at the latest: packages/kube/src/runtime/in-flight-limiter.ts. */

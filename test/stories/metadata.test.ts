@@ -8,9 +8,9 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import { Namespace, Secret } from '@metal/kube/kinds/builtin.ts';
-import { eventAbout } from '@metal/testenv/event-about.ts';
+import { eventAbout } from '@metal/testenv/cluster/event-about.ts';
 import { type Testenv, startTestenv } from '@metal/testenv/testenv.ts';
-import { allowUserData, metadataKubeconfig } from '@metal/testenv/roles.ts';
+import { allowUserData, metadataKubeconfig } from '@metal/testenv/cluster/roles.ts';
 import {
   type MetadataOptions,
   type RunningMetadata,

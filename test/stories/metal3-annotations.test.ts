@@ -9,7 +9,7 @@ import {
   provisionerAnnotation,
   statusAnnotation,
 } from '@metal/api/metal3/metal3-contract.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/host-testenv.ts';
+import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
 
 const namespace = 'default';
 const image = { url: 'http://images.test/os.raw', checksum: 'abc', format: 'raw' } as const;

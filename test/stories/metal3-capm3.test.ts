@@ -4,8 +4,8 @@ import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { HardwareData } from '@metal/api/metal3/hardware-data.ts';
 import { hostFinalizer, pausedAnnotation, statusAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/host-testenv.ts';
-import { Capm3, capm3Pause, type Machine } from './capm3.ts';
+import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
+import { Capm3, capm3Pause, type Machine } from '../fixtures/capm3.ts';
 
 const namespace = 'default';
 

@@ -9,7 +9,7 @@ import {
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/host-testenv.ts';
+import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
 
 const namespace = 'default';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

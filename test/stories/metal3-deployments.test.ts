@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test';
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { hostEventController } from '@metal/api/metal3/metal3-contract.ts';
 import { BackEndNotReady } from '@metal/metal3/provisioner/back-end.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/host-testenv.ts';
+import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
 
 const namespace = 'default';
 const image = { url: 'http://images.test/os.raw', checksum: 'abc', format: 'raw' } as const;

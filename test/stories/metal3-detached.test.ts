@@ -4,7 +4,7 @@ import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { HardwareData } from '@metal/api/metal3/hardware-data.ts';
 import { detachedAnnotation, hardwareDataFinalizer } from '@metal/api/metal3/metal3-contract.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/host-testenv.ts';
+import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
 
 const namespace = 'default';
 const image = { url: 'http://images.test/os.raw', checksum: 'abc', format: 'raw' } as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/host-testenv.ts';
+import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
 
 const image = { url: 'http://images.test/os.raw', checksum: 'abc', format: 'raw' } as const;
 

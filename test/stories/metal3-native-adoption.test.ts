@@ -12,10 +12,10 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { operationAnnotation } from '@metal/api/wire/contract.ts';
 import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
+import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { follow, reportsOf } from './cleanup-fixture.ts';
-import { namespace, type NativeTestenv, startNativeTestenv } from './metal3-native-fixture.ts';
+import { follow, reportsOf } from '../fixtures/cleanup-fixture.ts';
+import { namespace, type NativeTestenv, startNativeTestenv } from '../fixtures/metal3-native-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const externallyProvisioned = true;

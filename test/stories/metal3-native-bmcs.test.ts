@@ -6,7 +6,7 @@ import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
 import { fleetCredentials } from '@metal/simulator/fleet-credentials.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { base64, namespace, type NativeTestenv, startNativeTestenv } from './metal3-native-fixture.ts';
+import { base64, namespace, type NativeTestenv, startNativeTestenv } from '../fixtures/metal3-native-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const systems = ['/redfish/v1/Systems/system', '/redfish/v1/Systems/system2'] as const;

@@ -12,10 +12,10 @@ import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
 import { firmwareImage } from '@metal/simulator/firmware-image.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { profiles } from '@metal/simulator/profiles.ts';
-import { ObjectsOfKind } from '@metal/testenv/objects-of-kind.ts';
+import { ObjectsOfKind } from '@metal/testenv/cluster/objects-of-kind.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { pino } from 'pino';
-import { namespace, type NativeTestenv, startNativeTestenv } from './metal3-native-fixture.ts';
+import { namespace, type NativeTestenv, startNativeTestenv } from '../fixtures/metal3-native-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 /** Firmware is published up to half an hour after the discovery. */

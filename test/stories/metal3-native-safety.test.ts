@@ -8,10 +8,10 @@ import { operationAnnotation } from '@metal/api/wire/contract.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { gptImage, mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
+import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { reportsOf } from './cleanup-fixture.ts';
-import { base64, namespace, type NativeTestenv, startNativeTestenv } from './metal3-native-fixture.ts';
+import { reportsOf } from '../fixtures/cleanup-fixture.ts';
+import { base64, namespace, type NativeTestenv, startNativeTestenv } from '../fixtures/metal3-native-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const rootDeviceHints = { deviceName: '/dev/nvme1n1' };

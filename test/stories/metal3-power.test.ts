@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { rebootAnnotation } from '@metal/api/metal3/metal3-contract.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/host-testenv.ts';
+import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
 
 const image = { url: 'http://images.test/os.raw', checksum: 'abc', format: 'raw' } as const;
 const isOn = ({ status }: BareMetalHost): boolean => status?.poweredOn === true;

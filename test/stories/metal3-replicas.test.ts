@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test';
 import { metal3LeaseName } from '@metal/api/metal3/metal3-contract.ts';
 import { Lease } from '@metal/kube/kinds/builtin.ts';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/host-testenv.ts';
+import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
 
 const namespace = 'default';
 const image = { url: 'http://images.test/os.raw', checksum: 'abc', format: 'raw' } as const;

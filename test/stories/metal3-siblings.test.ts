@@ -11,8 +11,8 @@ import { PreprovisioningImage } from '@metal/api/metal3/preprovisioning-image.ts
 import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
 import { architectureOf } from '@metal/metal3/controllers/preprovisioningimage/built-image.ts';
 import { type FirmwareSettings, NotSupported } from '@metal/metal3/provisioner/node-services.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/host-testenv.ts';
-import type { ObjectsOfKind } from '@metal/testenv/objects-of-kind.ts';
+import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
+import type { ObjectsOfKind } from '@metal/testenv/cluster/objects-of-kind.ts';
 
 const namespace = 'default';
 const image = { url: 'http://images.test/os.raw', checksum: 'abc', format: 'raw' } as const;

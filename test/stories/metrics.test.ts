@@ -7,8 +7,8 @@ import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { alertQueries, dashboardQueries, metricsIn } from '@metal/testenv/queries.ts';
-import { directoryWith } from './service-fixture.ts';
+import { alertQueries, dashboardQueries, metricsIn } from '@metal/testenv/assertions/queries.ts';
+import { directoryWith } from '@metal/testenv/cluster/service-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

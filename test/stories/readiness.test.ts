@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import type { WatchedObject } from '@metal/testenv/watched-object.ts';
+import type { WatchedObject } from '@metal/testenv/cluster/watched-object.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { parse } from 'yaml';
 

@@ -11,7 +11,7 @@ import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { createAuthority } from '@metal/controlplane/certificates.ts';
 import { createKubeClient } from '@metal/kube/client/client.ts';
 import { keyOf } from '@metal/kube/kinds/kind.ts';
-import { clientWith } from '@metal/testenv/client-with.ts';
+import { clientWith } from '@metal/testenv/cluster/client-with.ts';
 import { type RegistryOptions, type RunningRegistry, startRegistry } from '@metal/registry/registry.ts';
 import {
   rejectUnreachable,
@@ -22,7 +22,7 @@ import {
   rejectPages,
   type ServiceFixture,
   sha256,
-} from './service-fixture.ts';
+} from '@metal/testenv/cluster/service-fixture.ts';
 
 let fixture: ServiceFixture;
 let registry: RunningRegistry;

@@ -4,9 +4,9 @@ import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { acceptBmcAnnotation, acceptSystemUuidAnnotation } from '@metal/api/wire/contract.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { untilChanged } from '@metal/testenv/watched-object.ts';
+import { untilChanged } from '@metal/testenv/cluster/watched-object.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { claimed } from './cleanup-fixture.ts';
+import { claimed } from '../fixtures/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const polls = ['--server-resync-interval=10s', '--bmc-resync-interval=10s'];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { BIOSSettingsSet } from '@metal/api/v1alpha1/bios-settings-set.ts';
 import { BIOSVersionSet } from '@metal/api/v1alpha1/bios-version-set.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { servedImage, startsSince } from './update-fixture.ts';
+import { servedImage, startsSince } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -8,7 +8,7 @@ import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { BIOSVersion } from '@metal/api/v1alpha1/bios-version.ts';
 import { BIOSVersionSet } from '@metal/api/v1alpha1/bios-version-set.ts';
 import { parseAllDocuments } from 'yaml';
-import { count, setsEnvsOfFile, template } from './sets-fixture.ts';
+import { count, setsEnvsOfFile, template } from '../fixtures/sets-fixture.ts';
 
 const startEnv = setsEnvsOfFile();
 const operation = 'metal.ironcore.dev/operation';

@@ -13,7 +13,7 @@ import { FirmwareVersionSet } from '@metal/api/v1alpha1/firmware-version-set.ts'
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { ownedBy } from '@metal/kube/kinds/kind.ts';
-import { type SetsEnv, setsEnvsOfFile, template } from './sets-fixture.ts';
+import { type SetsEnv, setsEnvsOfFile, template } from '../fixtures/sets-fixture.ts';
 
 const startEnv = setsEnvsOfFile();
 const operation = 'metal.ironcore.dev/operation';

@@ -13,8 +13,8 @@ import {
   createBiosSettings,
   createBmcSettings,
   serverName,
-} from './settings-fixture.ts';
-import { freeMachine, startsSince } from './update-fixture.ts';
+} from '../fixtures/settings-fixture.ts';
+import { freeMachine, startsSince } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { changesSent, countMaintenances, createBiosSettings, createBmcSettings } from './settings-fixture.ts';
-import { freeMachine, startsSince } from './update-fixture.ts';
+import { changesSent, countMaintenances, createBiosSettings, createBmcSettings } from '../fixtures/settings-fixture.ts';
+import { freeMachine, startsSince } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -10,8 +10,8 @@ import {
   createBiosSettings,
   createBmcSettings,
   serverName,
-} from './settings-fixture.ts';
-import { freeMachine } from './update-fixture.ts';
+} from '../fixtures/settings-fixture.ts';
+import { freeMachine } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const shortTimeout = { flags: ['--bios-setting-timeout=2m'] };

@@ -12,8 +12,8 @@ import {
   createBmcSettings,
   serverName,
   statesSince,
-} from './settings-fixture.ts';
-import { freeMachine, servedImage, startsSince } from './update-fixture.ts';
+} from '../fixtures/settings-fixture.ts';
+import { freeMachine, servedImage, startsSince } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

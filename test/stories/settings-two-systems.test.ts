@@ -3,10 +3,16 @@ import { test } from 'node:test';
 import { BMCVersion } from '@metal/api/v1alpha1/bmc-version.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
+import type { ClaimHandle } from '@metal/testenv/cluster/claim-handle.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { approve, createBiosSettings, changesSent, createBmcSettings, serverName } from './settings-fixture.ts';
-import { servedImage } from './update-fixture.ts';
+import {
+  approve,
+  createBiosSettings,
+  changesSent,
+  createBmcSettings,
+  serverName,
+} from '../fixtures/settings-fixture.ts';
+import { servedImage } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -5,8 +5,8 @@ import { minutes } from '@metal/kube/runtime/durations.ts';
 import { ConfigMap, Event, Secret } from '@metal/kube/kinds/builtin.ts';
 import type { BMCSettings } from '@metal/api/v1alpha1/bmc-settings.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { createBmcSettings } from './settings-fixture.ts';
-import { freeMachine } from './update-fixture.ts';
+import { createBmcSettings } from '../fixtures/settings-fixture.ts';
+import { freeMachine } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const retry = { metadata: { annotations: { 'metal.ironcore.dev/operation': 'retry' } } };

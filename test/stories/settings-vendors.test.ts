@@ -1,5 +1,5 @@
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { testSettingsOf } from './vendor-settings-fixture.ts';
+import { testSettingsOf } from '../fixtures/vendor-settings-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -4,8 +4,8 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { simulated } from '@metal/testenv/simulated.ts';
-import { WatchedObject } from '@metal/testenv/watched-object.ts';
+import { simulated } from '@metal/testenv/fleet/simulated.ts';
+import { WatchedObject } from '@metal/testenv/cluster/watched-object.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
 const startTestenv = testenvsOfFile();

@@ -7,8 +7,8 @@ import { kinds } from '@metal/api/kinds.ts';
 import { installKinds } from '@metal/kube/client/install-kinds.ts';
 import { CustomResourceDefinition } from '@metal/kube/kinds/builtin.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { startCluster } from '@metal/testenv/cluster.ts';
-import { readinessAt, readKinds, startForProcess } from './uninstall-fixture.ts';
+import { startCluster } from '@metal/testenv/cluster/cluster.ts';
+import { readinessAt, readKinds, startForProcess } from '../fixtures/uninstall-fixture.ts';
 
 const run = promisify(execFile);
 

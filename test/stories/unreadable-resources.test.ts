@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { addForeignBmc } from '@metal/testenv/foreign-bmc.ts';
+import { addForeignBmc } from '@metal/testenv/fleet/foreign-bmc.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -12,9 +12,9 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { firmwareImage } from '@metal/simulator/firmware-image.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
-import { type ImageServer, startImageServer } from '@metal/testenv/image-server.ts';
+import { type ImageServer, startImageServer } from '@metal/testenv/network/image-server.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { serverName } from './settings-fixture.ts';
+import { serverName } from '../fixtures/settings-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const run = promisify(execFile);

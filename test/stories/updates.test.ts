@@ -4,9 +4,9 @@ import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
 import { BIOSVersion } from '@metal/api/v1alpha1/bios-version.ts';
 import { BMCVersion } from '@metal/api/v1alpha1/bmc-version.ts';
 import { operationAnnotation } from '@metal/api/wire/contract.ts';
-import { untilEnforced } from '@metal/testenv/until-enforced.ts';
+import { untilEnforced } from '@metal/testenv/cluster/until-enforced.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
-import { freeMachine, servedImage, startsSince } from './update-fixture.ts';
+import { freeMachine, servedImage, startsSince } from '../fixtures/update-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -7,15 +7,15 @@ import { readConfig } from '@metal/metal-operator/command-line.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
 import { profileNames, type Vendor } from '@metal/simulator/profiles.ts';
 import { pino } from 'pino';
-import { type Cluster, type ClusterOptions, clusterOfFile, openCluster, startCluster } from './cluster.ts';
-import { createTestClient } from './late-watches.ts';
-import { scaledClock } from './scaled-clock.ts';
-import { bindMetal3Role, restrictedKubeconfig } from './roles.ts';
-import { ClaimHandle, type ClaimOptions } from './claim-handle.ts';
+import { type Cluster, type ClusterOptions, clusterOfFile, openCluster, startCluster } from './cluster/cluster.ts';
+import { createTestClient } from './cluster/late-watches.ts';
+import { scaledClock } from './operator/scaled-clock.ts';
+import { bindMetal3Role, restrictedKubeconfig } from './cluster/roles.ts';
+import { ClaimHandle, type ClaimOptions } from './cluster/claim-handle.ts';
 import { type OperatorProcess, startOperatorProcess } from '@metal/project/operator-process.ts';
-import { ClusterObjects, type ClusterObjectsOptions } from './cluster-objects.ts';
-import { type OperatorFlagOptions, operatorFlags } from './operator-flags.ts';
-import { untilChanged } from './watched-object.ts';
+import { ClusterObjects, type ClusterObjectsOptions } from './cluster/cluster-objects.ts';
+import { type OperatorFlagOptions, operatorFlags } from './operator/operator-flags.ts';
+import { untilChanged } from './cluster/watched-object.ts';
 
 export interface TestenvOptions extends OperatorFlagOptions {
   /** Time in the test environment runs this many times faster than the wall clock. */

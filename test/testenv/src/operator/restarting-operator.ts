@@ -1,0 +1,99 @@
+import type { OperatorProcess } from '@metal/project/operator-process.ts';
+import type { Testenv, TestenvOptions } from '../testenv.ts';
+import { MachineService } from './machine-service.ts';
+
+export interface RestartingTestenv extends AsyncDisposable {
+  readonly testenv: Testenv;
+  readonly operator: RestartingOperator;
+}
+
+export interface RestartingTestenvOptions {
+  /** Duration of each step of a machine. */
+  readonly stepMs: number;
+  /** Duration of an erasure; by default that of any other step. */
+  readonly eraseMs?: number;
+  readonly flags: readonly string[];
+  /** Timeout of each wait; that of a test environment by default. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * A test environment in real time with one operator that can be killed. While it is down, requests of machines wait for
+ * the next one; firmware retries rejected ones, as an operator may take longer to start than firmware tries.
+ */
+export async function startRestartingTestenv(
+  startTestenv: (options: TestenvOptions) => Promise<Testenv>,
+  { stepMs, eraseMs = stepMs, flags, timeoutMs }: RestartingTestenvOptions,
+): Promise<RestartingTestenv> {
+  await using stack = new AsyncDisposableStack();
+  const service = new MachineService();
+  const { fleet, ...others } = service.testenvOptions(stepMs, flags);
+  const testenv = stack.use(
+    await startTestenv({ ...others, ...(timeoutMs === undefined ? {} : { timeoutMs }), fleet: { ...fleet, eraseMs } }),
+  );
+  const operator = stack.use(new RestartingOperator(testenv, service));
+  await operator.started;
+  const owned = stack.move();
+  return { testenv, operator, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** One operator process that is killed at any time and restarted, as by the kubelet. */
+export class RestartingOperator implements AsyncDisposable {
+  readonly #testenv: Testenv;
+  readonly #service: MachineService;
+  #process: OperatorProcess | undefined;
+  #served: Disposable | undefined;
+  #starting: Promise<void> = Promise.resolve();
+  #isKillPending = false;
+  #isDisposed = false;
+  /** SIGKILLs so far. */
+  kills = 0;
+
+  constructor(testenv: Testenv, service: MachineService) {
+    this.#testenv = testenv;
+    this.#service = service;
+    this.#starting = this.#start();
+  }
+
+  /** The current start has ended; rejects when the operator did not start. */
+  get started(): Promise<void> {
+    return this.#starting;
+  }
+
+  /** Sends SIGKILL now, or as soon as the starting process is ready. */
+  kill(reason: string): void {
+    const process = this.#process;
+    if (this.#isDisposed) return;
+    if (process === undefined) {
+      this.#isKillPending = true;
+      return;
+    }
+    this.kills += 1;
+    this.#process = undefined;
+    const exited = process.kill();
+    this.#served?.[Symbol.dispose]();
+    this.#testenv.timeline.note(`the operator is killed: ${reason}`);
+    this.#starting = exited.then(() => this.#start());
+    // A caller that awaits `started` gets the failure.
+    this.#starting.catch(() => undefined);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    await this.#starting.catch(() => undefined);
+    this.#served?.[Symbol.dispose]();
+    await this.#process?.[Symbol.asyncDispose]();
+  }
+
+  async #start(): Promise<void> {
+    if (this.#isDisposed) return;
+    const process = await this.#testenv.startOperatorProcess();
+    const addresses = { boot: process.bootUrl, registry: process.registryUrl };
+    this.#process = process;
+    this.#served = this.#service.add(addresses, addresses);
+    this.#testenv.timeline.note('the operator runs');
+    if (!this.#isKillPending) return;
+    this.#isKillPending = false;
+    this.kill('a second time, as soon as it ran');
+  }
+}
