@@ -7,6 +7,7 @@ import {
   inspectAnnotation,
   pausedAnnotation,
   provisionerAnnotation,
+  rebootAnnotation,
   statusAnnotation,
 } from '@metal/api/metal3/metal3-contract.ts';
 import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
@@ -119,7 +120,7 @@ suite('Annotations of a BareMetalHost', { concurrency: true }, () => {
 
   test('the hardware of a host that is not inspected comes from the annotation', async () => {
     await testenv.host('given', {
-      spec: { inspectionMode: 'disabled' },
+      spec: { inspectionMode: 'disabled', bootMACAddress: details.nics[0]?.mac },
       metadata: { annotations: { [hardwareDetailsAnnotation]: JSON.stringify(details) } },
     });
     const { hosts, backEnd, client } = testenv;
@@ -142,5 +143,20 @@ suite('Annotations of a BareMetalHost', { concurrency: true }, () => {
     await host.reaches('available');
     const inspections = backEnd.machine('again').started.filter((operation) => operation === 'inspect');
     assert.equal(inspections.length, 2);
+  });
+
+  test('the annotation for a restart is removed when the host is off, and the host is on again', async () => {
+    await testenv.host('restart', { spec: { image } });
+    const host = testenv.hosts.named('restart');
+    await host.reaches('provisioned');
+    await host.until('is on', ({ status }) => status?.poweredOn === true);
+    const { started } = testenv.backEnd.machine('restart');
+    const before = started.length;
+    await annotate('restart', rebootAnnotation, '');
+    await host.until('is off', ({ status }) => status?.poweredOn === false);
+    await host.until('has no annotation', ({ metadata }) => metadata.annotations?.[rebootAnnotation] === undefined);
+    await host.until('is on', ({ status }) => status?.poweredOn === true);
+    assert.deepEqual(started.slice(before), ['powerOff', 'powerOn']);
+    assert.equal(host.now?.status?.provisioning.state, 'provisioned');
   });
 });

@@ -154,20 +154,4 @@ suite('The Secret of the BMC of a BareMetalHost', { concurrency: true }, () => {
     await host.until('has failed', ({ status }) => status?.errorType === 'provisioning error');
     await testenv.hasEvents('registry', 'ImageAuthFormatUnsupported');
   });
-
-  test('user data of another namespace is refused', async () => {
-    const { backEnd, hosts } = testenv;
-    const host = hosts.named('foreign');
-    await testenv.secret('foreign-data', { userData: 'secret of others' }, 'kube-system');
-    const image = { url: 'http://images.test/os.raw', checksum: 'abc', format: 'raw' } as const;
-    await testenv.host('foreign', { spec: { image, userData: { name: 'foreign-data', namespace: 'kube-system' } } });
-    const failing = await host.until('has failed', ({ status }) => status?.errorType === 'provisioning error');
-    assert.match(failing.status?.errorMessage ?? '', /spec.userData names a Secret in the namespace kube-system/);
-    assert.ok(!backEnd.machine('foreign').started.includes('provision'));
-    const counter = await testenv.metrics.getSingleMetric('metal3_host_config_data_error_total')?.get();
-    assert.ok(counter?.values.some(({ labels, value }) => labels.host_data_type === 'userData' && value > 0));
-    await testenv.secret('own-data', { userData: 'own' });
-    await hosts.patch('foreign', { spec: { userData: { name: 'own-data', namespace } } });
-    await host.reaches('provisioned');
-  });
 });

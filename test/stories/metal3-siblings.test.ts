@@ -252,13 +252,6 @@ suite('Objects beside a BareMetalHost', () => {
     await object.until('wants a host', ({ status }) => /"later" does not exist/.test(status?.error ?? ''));
     await availableHost('later');
     await object.until('wants a Secret', ({ status }) => /Secret "missing"/.test(status?.error ?? ''));
-    await testenv.client.create(BMCEventSubscription, {
-      ...named('nosy'),
-      spec: { hostName: 'later', destination, httpHeadersRef: { name: 'headers', namespace: 'other' } },
-    });
-    await subscriptions
-      .named('nosy')
-      .until('wants another Secret', ({ status }) => /namespace "other"/.test(status?.error ?? ''));
     assert.equal(testenv.backEnd.services.subscriptions.size, 0);
     await remove(BMCEventSubscription, 'early');
     await object.isGone();

@@ -47,11 +47,19 @@ async function monitorOf(answer: (crd: string) => 'installed' | 'terminating' | 
     const kind = monitored.find(({ plural }) => name.startsWith(`${plural}.`));
     assert.ok(kind);
     const definition = toCustomResourceDefinition(kind);
-    return { ...definition, metadata: { name, deletionTimestamp: found === 'terminating' ? 'now' : undefined } };
+    return {
+      ...definition,
+      metadata: { name, uid: name, deletionTimestamp: found === 'terminating' ? 'now' : undefined },
+    };
+  };
+  const whole: string[] = [];
+  const getCounted = (kind: unknown, ref: { name: string }) => {
+    whole.push(ref.name.split('.', 1)[0] ?? '');
+    return get(kind, ref);
   };
   const stop = new AbortController();
   const monitor = new KindMonitor({
-    client: { get } as unknown as KubeClient, // nothing else is called
+    client: { get: getCounted, getMetadata: get } as unknown as KubeClient, // nothing else is called
     kinds: monitored,
     clock: { ...fakeClock(), sleep: () => wake.promise },
     log: pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(line) }),
@@ -70,7 +78,7 @@ async function monitorOf(answer: (crd: string) => 'installed' | 'terminating' | 
     await running;
   };
   await new Promise(setImmediate);
-  return { monitor, next, lines, [Symbol.asyncDispose]: dispose };
+  return { monitor, next, lines, whole, [Symbol.asyncDispose]: dispose };
 }
 
 const monitored = kinds.filter(({ plural }) => crds.some((crd) => crd === plural));
@@ -104,6 +112,17 @@ test('the text about claims that go with their CRD names the danger and the way 
     /being deleted.*; claims go with their CRD, so that their machines would be powered off and erased: controllers start when/,
   );
   assert.equal(describeHold([]), undefined);
+});
+
+test('a CRD is read whole once; later its metadata shows that it is the same', async () => {
+  await using env = await monitorOf(() => 'installed');
+  await env.next();
+  assert.deepEqual(env.whole.toSorted(), [...crds].toSorted());
+  await env.next((crd) => (crd === 'bmcs' ? absent : 'installed'));
+  assert.deepEqual(
+    env.monitor.problems.map(({ problem }) => problem),
+    ['missing'],
+  );
 });
 
 const failures: readonly [error: KubeError, isAnswer: boolean][] = [

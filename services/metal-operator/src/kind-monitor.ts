@@ -14,6 +14,8 @@ export interface KindMonitorOptions {
   readonly kinds: readonly DefinedKind[];
   readonly clock: Clock;
   readonly log: Logger;
+  /** Comparisons so far. Default: none. */
+  readonly compared?: ComparedKinds | undefined;
 }
 
 const intervalMs = seconds(60);
@@ -24,7 +26,7 @@ const repeatMs = minutes(5);
 /** Compares the installed CRDs with those of this version, all the time: people replace and delete them. */
 export class KindMonitor {
   readonly #options: KindMonitorOptions;
-  readonly #compared: ComparedKinds = new Map();
+  readonly #compared: ComparedKinds;
   #problems: readonly KindProblem[] = [];
   #logged: string | undefined;
   #repeatAt = 0;
@@ -34,6 +36,7 @@ export class KindMonitor {
 
   constructor(options: KindMonitorOptions) {
     this.#options = options;
+    this.#compared = options.compared ?? new Map();
   }
 
   get problems(): readonly KindProblem[] {

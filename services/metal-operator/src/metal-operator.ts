@@ -73,7 +73,7 @@ export function prepareMetalOperator(options: MetalOperatorOptions): PreparedMet
   const caches = watchKinds(cacheSet, config);
   const { required } = cacheSet;
   const monitored = [...kinds, ...metal3Kinds].filter(({ plural, group }) => required.includes(`${plural}.${group}`));
-  const kindMonitor = new KindMonitor({ client, kinds: monitored, clock, log });
+  const kindMonitor = new KindMonitor({ client, kinds: monitored, clock, log, compared: options.comparedKinds });
   exportKindProblems(metrics, kindMonitor);
   let running: RunningMetalOperator | undefined;
   const problemsNow = () => kindProblemsOf(kindMonitor, cacheSet);

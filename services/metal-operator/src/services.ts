@@ -7,6 +7,7 @@ import type { MachineCaches } from '@metal/dhcp/machines.ts';
 import { CertificateRenewal } from '@metal/http/certificate.ts';
 import { startEvents } from '@metal/events/events.ts';
 import type { CacheSet } from '@metal/kube/cache/cache.ts';
+import type { ComparedKinds } from '@metal/kube/client/installed-kinds.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { builtInBackEnds } from '@metal/metal3/built-in-back-ends.ts';
@@ -30,6 +31,8 @@ export interface MetalOperatorOptions {
   readonly maxInFlight?: number | undefined;
   /** Back ends of BareMetalHosts instead of the built-in ones. */
   readonly hostBackEnds?: Metal3Options['backEnds'] | undefined;
+  /** Comparisons of the installed kinds that an earlier operator of this process made. */
+  readonly comparedKinds?: ComparedKinds | undefined;
 }
 
 /** What every service of the process gets. */

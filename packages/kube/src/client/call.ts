@@ -7,6 +7,8 @@ export interface Call {
   path: string;
   body?: string | undefined;
   contentType?: string | undefined;
+  /** Media types of the response. Default: JSON. */
+  accept?: string | undefined;
   signal?: AbortSignal | undefined;
   /** Connection pool. Default: `work`. */
   pool?: PoolName | undefined;

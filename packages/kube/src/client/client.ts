@@ -63,6 +63,12 @@ export class KubeClient implements AsyncDisposable {
     return this.#json(kind, 'get', { method: 'GET', path: pathOf(kind, ref), signal: options.signal });
   }
 
+  /** Only the metadata, as PartialObjectMetadata (meta.k8s.io/v1), for objects that are large. */
+  async getMetadata(kind: Kind, ref: ObjectRef, options: CallOptions = {}): Promise<Pick<KubeObject, 'metadata'>> {
+    const call = { method: 'GET', path: pathOf(kind, ref), accept: metadataOnly, signal: options.signal } as const;
+    return this.#json(kind, 'get', call);
+  }
+
   /** Like `get`, but undefined when there is none. */
   async find<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef, options: CallOptions = {}): Promise<T | undefined> {
     try {
@@ -282,6 +288,8 @@ export class KubeClient implements AsyncDisposable {
     return this.#requests.send<T>(verb, kind.plural, kind.isUrgent === true ? { ...call, pool: 'urgent' } : call);
   }
 }
+
+const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 
 interface Shared extends RequestSenderOptions {
   readonly ownWriteObservers: Set<OwnWriteObserver>;

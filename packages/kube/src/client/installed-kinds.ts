@@ -2,6 +2,7 @@ import { CustomResourceDefinition } from '../kinds/builtin.ts';
 import { missingFields } from '../kinds/crd-comparison.ts';
 import { toCustomResourceDefinition } from '../kinds/crd.ts';
 import type { DefinedKind } from '../kinds/define-kind.ts';
+import type { KubeObject } from '../kinds/kind.ts';
 import { undefinedIfAbsent } from '../errors.ts';
 import type { KubeClient } from './client.ts';
 
@@ -20,15 +21,18 @@ export type ComparedKinds = Map<string, readonly string[]>;
 
 interface Comparison {
   readonly signal: AbortSignal;
-  readonly compared?: ComparedKinds;
+  readonly compared?: ComparedKinds | undefined;
 }
 
+type Reader = Pick<KubeClient, 'get' | 'getMetadata'>;
+
 /**
- * Reads the CustomResourceDefinitions of the kinds, one request each; compares those that are not in `compared`.
+ * Reads the CustomResourceDefinitions of the kinds, and compares those that are not in `compared`; of those that are, only the metadata is
+ * read.
  * @throws KubeError, also where the API server has no CustomResourceDefinitions
  */
 export async function findKindProblems(
-  client: Pick<KubeClient, 'get'>,
+  client: Reader,
   kinds: readonly DefinedKind[],
   comparison: Comparison,
 ): Promise<KindProblem[]> {
@@ -37,20 +41,38 @@ export async function findKindProblems(
 }
 
 async function problemOf(
-  client: Pick<KubeClient, 'get'>,
+  client: Reader,
   kind: DefinedKind,
   { signal, compared }: Comparison,
 ): Promise<KindProblem | undefined> {
   const name = `${kind.plural}.${kind.group}`;
+  const missingBefore = await missingByMetadata(client, name, { signal, compared });
+  if (missingBefore !== undefined) return problemWith(name, missingBefore);
   const installed = await client.get(CustomResourceDefinition, { name }, { signal }).catch(undefinedIfAbsent);
   if (installed === undefined) return { name, problem: 'missing', missing: [] };
   if (installed.metadata.deletionTimestamp !== undefined) return { name, problem: 'terminating', missing: [] };
-  const { uid = '', generation = 0 } = installed.metadata;
-  const key = `${uid}/${generation}`;
-  const missing = compared?.get(key) ?? missingIn(installed, kind);
-  compared?.set(key, missing);
-  return missing.length === 0 ? undefined : { name, problem: 'outdated', missing };
+  const missing = missingIn(installed, kind);
+  compared?.set(keyOf(installed), missing);
+  return problemWith(name, missing);
 }
+
+/** The result of an earlier comparison of this very definition. A definition has up to 60 kB, its metadata 500 bytes. */
+async function missingByMetadata(
+  client: Reader,
+  name: string,
+  { signal, compared = new Map() }: Comparison,
+): Promise<readonly string[] | undefined> {
+  if (compared.size === 0) return undefined;
+  const known = await client.getMetadata(CustomResourceDefinition, { name }, { signal }).catch(undefinedIfAbsent);
+  if (known === undefined || known.metadata.deletionTimestamp !== undefined) return undefined;
+  return compared.get(keyOf(known));
+}
+
+const keyOf = ({ metadata: { uid = '', generation = 0 } }: Pick<KubeObject, 'metadata'>): string =>
+  `${uid}/${generation}`;
+
+const problemWith = (name: string, missing: readonly string[]): KindProblem | undefined =>
+  missing.length === 0 ? undefined : { name, problem: 'outdated', missing };
 
 interface Version {
   readonly name: string;

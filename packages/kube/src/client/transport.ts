@@ -100,13 +100,13 @@ export class Transport implements AsyncDisposable {
     return this.#connections;
   }
 
-  #requestOf({ method, path, body, contentType }: Call): Dispatcher.DispatchOptions {
+  #requestOf({ method, path, body, contentType, accept = 'application/json' }: Call): Dispatcher.DispatchOptions {
     return {
       path: `${this.#root}${path}`,
       method,
       headers: {
         ...this.#headers,
-        accept: 'application/json',
+        accept,
         'user-agent': this.#userAgent,
         ...(contentType === undefined ? {} : { 'content-type': contentType }),
       },

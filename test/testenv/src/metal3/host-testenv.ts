@@ -12,7 +12,7 @@ import { readMetal3Config } from '@metal/metal3/options.ts';
 import type { BackEnd } from '@metal/metal3/provisioner/back-end.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { openCluster } from '../cluster/cluster.ts';
+import { type Cluster, openCluster } from '../cluster/cluster.ts';
 import { createTestClient } from '../cluster/late-watches.ts';
 import { FixtureBackEnd } from './fixture-back-end.ts';
 import { ObjectsOfKind } from '../cluster/objects-of-kind.ts';
@@ -24,6 +24,8 @@ export interface HostTestenvOptions {
   readonly speed?: number;
   readonly operationMs?: number;
   readonly timeoutMs?: number;
+  /** Opens its API server. Default: one of the pool. */
+  readonly open?: () => Promise<Cluster>;
 }
 
 interface HostTestenvParts {
@@ -157,10 +159,10 @@ export interface HostText {
 
 /** An API server without an operator. The controllers are started by the test. */
 export async function startHostTestenv(options: HostTestenvOptions = {}): Promise<HostTestenv> {
-  const { speed = 100, operationMs = 2_000, timeoutMs = 30_000 } = options;
+  const { speed = 100, operationMs = 2_000, timeoutMs = 30_000, open = openCluster } = options;
   await using stack = new AsyncDisposableStack();
   const clock = stack.use(scaledClock(speed));
-  const { kubeconfigPath } = stack.use(await openCluster());
+  const { kubeconfigPath } = stack.use(await open());
   const client = stack.use(createTestClient({ kubeconfigPath, defaultFieldManager: 'testenv' }));
   const cacheSet = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
   const caches = watchMetal3Kinds(cacheSet);
