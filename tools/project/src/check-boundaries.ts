@@ -94,13 +94,14 @@ function boundaryOf(path: string, boundaries: Boundaries): Boundary | undefined 
 }
 
 /**
- * The imported file, relative to the root; undefined for an external package. Packages are named after their folders: `@metal/kube/cache/store.ts` is `packages/kube/src/cache/store.ts`.
+ * The imported file, relative to the root; undefined for an external package. Packages are named after their folders:
+ * `@metal/kube/cache/store.ts` is `packages/kube/src/cache/store.ts`, `@metal/kube/test/fake-clock.ts` is `packages/kube/test/fake-clock.ts`.
  */
 export function pathOf(file: string, specifier: string, boundaries: Boundaries): string | undefined {
   if (specifier.startsWith('.')) return relative('/', resolve('/', dirname(file), specifier));
   const [, name, rest] = /^@metal\/([^/]+)\/(.+)$/.exec(specifier) ?? [];
   const key = Object.keys(boundaries).find((candidate) => candidate.split('/')[1] === name);
-  return key === undefined ? undefined : `${key.split('/').slice(0, 2).join('/')}/src/${rest}`;
+  return key === undefined ? undefined : `${packageOf(key)}/${rest?.startsWith('test/') ? '' : 'src/'}${rest}`;
 }
 
 const importedPaths = (file: string, text: string, boundaries: Boundaries): string[] =>
