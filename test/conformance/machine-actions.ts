@@ -1,5 +1,5 @@
 import type { ServerAction, ServerFacts } from '@metal/operator/controllers/server/types.ts';
-import { calmServer } from '@metal/operator/controllers/server/table.rows.ts';
+import { calmServer } from '@metal/operator/test/server/table.rows.ts';
 
 /** Actions that change a machine, with their facts. */
 export const machineActions: readonly [ServerAction, Partial<ServerFacts>][] = [

@@ -7,7 +7,7 @@ import { BmcConnectionPool } from '@metal/operator/bmc-connections/connection-po
 import type { Connection } from '@metal/operator/bmc-connections/connection.ts';
 import { serverActions } from '@metal/operator/controllers/server/actions.ts';
 import type { ServerReconcile } from '@metal/operator/controllers/server/machine.ts';
-import { calmServer } from '@metal/operator/controllers/server/table.rows.ts';
+import { calmServer } from '@metal/operator/test/server/table.rows.ts';
 import { Password } from '@metal/redfish/http/bmc.ts';
 import { startFleet } from '@metal/simulator/fleet.ts';
 import { machineActions } from './machine-actions.ts';

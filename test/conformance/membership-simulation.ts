@@ -1,6 +1,6 @@
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
-import { randomFrom } from '@metal/kube/runtime/seeded-random.ts';
+import { randomFrom } from '@metal/kube/test/seeded-random.ts';
 import type { ObservedMember } from '@metal/kube/election/shards/assignment.ts';
 import { ShardMembership } from '@metal/kube/election/shards/membership.ts';
 import { AssignmentView } from '@metal/kube/election/shards/rendezvous.ts';

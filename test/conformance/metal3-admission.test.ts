@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { metal3AdmissionRules } from '@metal/api/metal3/admission/metal3-admission-rules.ts';
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
-import { invalidAddresses, validAddresses } from '@metal/metal3/bmc/bmc-address.rows.ts';
+import { invalidAddresses, validAddresses } from '@metal/metal3/test/bmc-address.rows.ts';
 import { parseBmcAddress } from '@metal/metal3/bmc/parse-bmc-address.ts';
 import { metal3Kinds, unusedMetal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
 import { CustomResourceDefinition } from '@metal/kube/kinds/builtin.ts';

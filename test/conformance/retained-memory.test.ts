@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { AlertLabelSets } from '@metal/events/alert-labels.ts';
 import { alertsIn, readingsIn } from '@metal/events/payload.ts';
 import { Readings } from '@metal/events/readings.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { jsonOf, parse, errorFromResponse } from '@metal/redfish/http/parse-response.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
 import * as z from 'zod';

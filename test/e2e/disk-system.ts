@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gptImage, mebibyte } from '@metal/probe/deploy/disk-fixture.ts';
+import { gptImage, mebibyte } from '@metal/probe/test/disk-fixture.ts';
 import { cpio } from '@metal/discovery-image/cpio.ts';
 import { readInputs } from '@metal/discovery-image/inputs.ts';
 import { fetchPackages, unpackPackages } from '@metal/discovery-image/packages.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { qcow2Of } from '@metal/boot/images/disk/qcow2-fixture.ts';
+import { qcow2Of } from '@metal/boot/test/qcow2-fixture.ts';
 import { readQcow2, readQcow2Header } from '@metal/boot/images/disk/qcow2.ts';
 
 const run = promisify(execFile);

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { startBoot } from '@metal/boot/boot.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { namespace, openServiceFixture } from '@metal/testenv/cluster/service-fixture.ts';
 
 const old = 150;

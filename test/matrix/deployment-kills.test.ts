@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
+import { mbrImage } from '@metal/probe/test/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { startImageServer } from '@metal/testenv/network/image-server.ts';
 import { startRestartingTestenv } from '@metal/testenv/operator/restarting-operator.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { detachedAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
+import { mbrImage } from '@metal/probe/test/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { fractionOf } from '@metal/testenv/operator/fault-points.ts';
 import { startImageServer } from '@metal/testenv/network/image-server.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import { type DhcpSeen, startDhcp } from '@metal/dhcp/dhcp.ts';
-import { machineStores } from '@metal/dhcp/machine-stores.ts';
+import { machineStores } from '@metal/dhcp/test/machine-stores.ts';
 import { createKubeClient } from '@metal/kube/client/client.ts';
 import { createClock } from '@metal/kube/runtime/clock.ts';
 import type { KubeObject } from '@metal/kube/kinds/kind.ts';

@@ -6,9 +6,9 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { operationAnnotation } from '@metal/api/wire/contract.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { qcow2Of } from '@metal/boot/images/disk/qcow2-fixture.ts';
+import { qcow2Of } from '@metal/boot/test/qcow2-fixture.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
-import { gptImage, mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
+import { gptImage, mbrImage } from '@metal/probe/test/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { ClaimHandle } from '@metal/testenv/cluster/claim-handle.ts';
 import { type ImageServer, startImageServer } from '@metal/testenv/network/image-server.ts';

@@ -10,7 +10,7 @@ import {
 } from '@metal/api/metal3/metal3-contract.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { operationAnnotation } from '@metal/api/wire/contract.ts';
-import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
+import { mbrImage } from '@metal/probe/test/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';

@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test';
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
-import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
+import { mbrImage } from '@metal/probe/test/disk-fixture.ts';
 import { fleetCredentials } from '@metal/simulator/fleet-credentials.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { base64, namespace, type NativeTestenv, startNativeTestenv } from '../fixtures/metal3-native-fixture.ts';

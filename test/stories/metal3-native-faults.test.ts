@@ -5,7 +5,7 @@ import { HardwareData } from '@metal/api/metal3/hardware-data.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { Namespace, Secret } from '@metal/kube/kinds/builtin.ts';
-import { gptImage, mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
+import { gptImage, mbrImage } from '@metal/probe/test/disk-fixture.ts';
 import { fleetCredentials } from '@metal/simulator/fleet-credentials.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { simulated } from '@metal/testenv/fleet/simulated.ts';

@@ -8,7 +8,7 @@ import { rebootAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
 import type { Condition, KubeObject } from '@metal/kube/kinds/kind.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
-import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
+import { mbrImage } from '@metal/probe/test/disk-fixture.ts';
 import { firmwareImage } from '@metal/simulator/firmware-image.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { profiles } from '@metal/simulator/profiles.ts';

@@ -6,7 +6,7 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { operationAnnotation } from '@metal/api/wire/contract.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
-import { gptImage, mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
+import { gptImage, mbrImage } from '@metal/probe/test/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { testenvsOfFile } from '@metal/testenv/testenv.ts';

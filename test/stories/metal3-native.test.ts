@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
+import { mbrImage } from '@metal/probe/test/disk-fixture.ts';
 import { simulated } from '@metal/testenv/fleet/simulated.ts';
 import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { namespace, type NativeTestenv, startNativeTestenv } from '../fixtures/metal3-native-fixture.ts';

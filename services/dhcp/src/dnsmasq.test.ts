@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createClock } from '@metal/kube/runtime/clock.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { type Logger, pino } from 'pino';
 import { Dnsmasq, type SpawnProcess } from './dnsmasq.ts';
 import { DhcpError } from './errors.ts';

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import type { KubeObject, ObjectMeta } from '@metal/kube/kinds/kind.ts';
 import type { Store } from '@metal/kube/cache/store.ts';
 import { pino } from 'pino';
-import { machineStores } from './machine-stores.ts';
+import { machineStores } from '../test/machine-stores.ts';
 import { HostsWriter } from './hosts-writer.ts';
 
 const machineCount = 100;

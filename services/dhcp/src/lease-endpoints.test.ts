@@ -13,7 +13,7 @@ import type { Store, Indexes } from '@metal/kube/cache/store.ts';
 import { pino } from 'pino';
 import { LeaseEndpoints } from './lease-endpoints.ts';
 import type { LeaseEvent } from './lease-events.ts';
-import { indexedStore } from './machine-stores.ts';
+import { indexedStore } from '../test/machine-stores.ts';
 import { machineIndexes } from './machines.ts';
 
 type Written = string;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { randomIntFrom } from '@metal/kube/runtime/seeded-random.ts';
+import { randomIntFrom } from '@metal/kube/test/seeded-random.ts';
 import { keyOf, type KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { Store } from '@metal/kube/cache/store.ts';
-import { machineStores } from './machine-stores.ts';
+import { machineStores } from '../test/machine-stores.ts';
 import { replyFor, macAddressesOf, type MachineCaches, onReplyChange } from './machines.ts';
 
 const mac = (last: number): string => `02:00:00:00:00:0${last}`;

@@ -14,7 +14,7 @@ import { application } from '@metal/http/listen.ts';
 import { RateLimit } from '@metal/http/rate-limit.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
 import { discardEvents } from '@metal/kube/client/events.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { pino } from 'pino';
 import { addressesOf } from './addresses.ts';

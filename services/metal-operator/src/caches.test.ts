@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { KindProblem } from '@metal/kube/client/installed-kinds.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { pino } from 'pino';
 import { startCaches, untilKindsAllowControllers } from './caches.ts';
 

@@ -5,7 +5,7 @@ import type { KubeClient } from '@metal/kube/client/client.ts';
 import { findKindProblems } from '@metal/kube/client/installed-kinds.ts';
 import { KubeError, type KubeErrorCode } from '@metal/kube/errors.ts';
 import { toCustomResourceDefinition } from '@metal/kube/kinds/crd.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { qcow2From } from '@metal/boot/images/disk/qcow2-fixture.ts';
-import { mbrImage, mebibyte } from '@metal/probe/deploy/disk-fixture.ts';
+import { qcow2From } from '@metal/boot/test/qcow2-fixture.ts';
+import { mbrImage, mebibyte } from '@metal/probe/test/disk-fixture.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { type ImageServer, startImageServer } from '@metal/testenv/network/image-server.ts';
 import type { Testenv } from '@metal/testenv/testenv.ts';

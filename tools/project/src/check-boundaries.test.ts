@@ -5,6 +5,7 @@ import { findCycles, violationsIn } from './check-boundaries.ts';
 const boundaries = {
   'packages/kube/src': [],
   'packages/kube/src/cache': ['packages/kube/src/.'],
+  'packages/kube/test': ['packages/kube'],
   'packages/redfish': [],
   'services/operator/src': ['packages/kube', 'packages/redfish', 'services/operator/src'],
   'services/operator/src/scheduling': ['packages/kube'],
@@ -57,6 +58,19 @@ test('controllers do not import each other', () => {
 test('a test imports anything in its package', () => {
   assert.deepEqual(messages('packages/kube/src/b.test.ts', "import { a } from './cache/a.ts';"), []);
   assert.equal(messages('packages/kube/src/b.test.ts', "import { a } from '@metal/redfish/a.ts';").length, 1);
+});
+
+test('only tests import the test folder of a package', () => {
+  const text = "import { a } from '@metal/kube/test/a.ts';";
+  assert.deepEqual(messages('services/operator/src/a.test.ts', text), []);
+  assert.deepEqual(
+    messages('packages/kube/test/b.ts', "import { a } from './a.ts';\nimport { c } from '../src/c.ts';"),
+    [],
+  );
+  assert.deepEqual(messages('services/operator/src/a.ts', text), [
+    '1 imports @metal/kube/test/a.ts, which is code of tests; move what the product needs into src',
+  ]);
+  assert.equal(messages('packages/kube/src/a.ts', "import { a } from '../test/a.ts';").length, 1);
 });
 
 test('a file outside of all folders is named', () => {

@@ -2,13 +2,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { importsIn } from './code-text.ts';
 import { sourceFiles } from './source-files.ts';
-
-/** A violation of a rule of the project. */
-export interface Violation {
-  readonly file: string;
-  readonly line: number;
-  readonly message: string;
-}
+import { findTestOnlyFiles, isTest, isTestCode } from './test-code.ts';
+import type { Violation } from './violation.ts';
 
 /**
  * Allowed imports by folder. A key is a folder; the deepest one that contains a file applies. `a/*` makes every folder in `a` a
@@ -16,25 +11,33 @@ export interface Violation {
  */
 export type Boundaries = Readonly<Record<string, readonly string[]>>;
 
-/** Reads `boundaries.json` and every import of the project. Lists imports that it does not allow, and import cycles. */
+/** Reads `boundaries.json` and every import of the project. Lists imports that it does not allow, import cycles, and code that only tests use. */
 export function findBoundaryViolations(root: string): Violation[] {
-  const boundaries = readBoundaries(root);
+  const { mayImport: boundaries, entryPoints } = readBoundaryFile(root);
   const files = sourceFiles(root).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
   const unused = Object.keys(boundaries).filter(
     (key) => !files.some(({ file }) => file.startsWith(key.replace(/\*$/, ''))),
   );
+  const imports = new Map(files.map(({ file, text }) => [file, importedPaths(file, text, boundaries)]));
   return [
     ...files.flatMap(({ file, text }) => violationsIn(file, text, boundaries)),
     ...unused.map((key) => ({ file: 'boundaries.json', line: 1, message: `names ${key}, which holds no source file` })),
-    ...findCycles(new Map(files.map(({ file, text }) => [file, importedPaths(file, text, boundaries)]))),
+    ...findCycles(imports),
+    ...findTestOnlyFiles(imports, entryPoints),
   ];
 }
 
-export function readBoundaries(root: string): Boundaries {
-  // A file of this repository; a missing folder is reported for the first file in it.
-  const { mayImport } = JSON.parse(readFileSync(join(root, 'boundaries.json'), 'utf8')) as { mayImport: Boundaries };
-  return mayImport;
+interface BoundaryFile {
+  readonly mayImport: Boundaries;
+  /** Files of the product that no other one imports: the main files of programs, and libraries for others. */
+  readonly entryPoints: readonly string[];
 }
+
+/** A file of this repository; a missing folder is reported for the first file in it. */
+const readBoundaryFile = (root: string): BoundaryFile =>
+  JSON.parse(readFileSync(join(root, 'boundaries.json'), 'utf8')) as BoundaryFile;
+
+export const readBoundaries = (root: string): Boundaries => readBoundaryFile(root).mayImport;
 
 /** The violations of one file; `file` is relative to the root. */
 export function violationsIn(file: string, text: string, boundaries: Boundaries): Violation[] {
@@ -46,6 +49,10 @@ export function violationsIn(file: string, text: string, boundaries: Boundaries)
   return importsIn(text).flatMap(({ specifier, line }) => {
     const path = pathOf(file, specifier, boundaries);
     const to = path === undefined ? undefined : boundaryOf(path, boundaries);
+    if (path !== undefined && isTestCode(path) && !isTestCode(file))
+      return [
+        { file, line, message: `imports ${specifier}, which is code of tests; move what the product needs into src` },
+      ];
     if (to === undefined || mayImport(from, to, boundaries) || (isTest(file) && isSamePackage(file, to.folder)))
       return [];
     const allowed = boundaries[from.key] ?? [];
@@ -75,7 +82,6 @@ function mayImport(from: Boundary, to: Boundary, boundaries: Boundaries): boolea
 }
 
 /** Tests are beside the code and may import their whole package. */
-const isTest = (file: string): boolean => /\.(?:test|e2e|rows)\.ts$/.test(file);
 const isSamePackage = (one: string, other: string): boolean => packageOf(one) === packageOf(other);
 const packageOf = (path: string): string => path.split('/').slice(0, 2).join('/');
 
@@ -94,13 +100,14 @@ function boundaryOf(path: string, boundaries: Boundaries): Boundary | undefined 
 }
 
 /**
- * The imported file, relative to the root; undefined for an external package. Packages are named after their folders: `@metal/kube/cache/store.ts` is `packages/kube/src/cache/store.ts`.
+ * The imported file, relative to the root; undefined for an external package. Packages are named after their folders:
+ * `@metal/kube/cache/store.ts` is `packages/kube/src/cache/store.ts`, `@metal/kube/test/fake-clock.ts` is `packages/kube/test/fake-clock.ts`.
  */
 export function pathOf(file: string, specifier: string, boundaries: Boundaries): string | undefined {
   if (specifier.startsWith('.')) return relative('/', resolve('/', dirname(file), specifier));
   const [, name, rest] = /^@metal\/([^/]+)\/(.+)$/.exec(specifier) ?? [];
   const key = Object.keys(boundaries).find((candidate) => candidate.split('/')[1] === name);
-  return key === undefined ? undefined : `${key.split('/').slice(0, 2).join('/')}/src/${rest}`;
+  return key === undefined ? undefined : `${packageOf(key)}/${rest?.startsWith('test/') ? '' : 'src/'}${rest}`;
 }
 
 const importedPaths = (file: string, text: string, boundaries: Boundaries): string[] =>

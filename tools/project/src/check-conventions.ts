@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Violation } from './check-boundaries.ts';
 import { type CodeText, lineAt, readCode } from './code-text.ts';
 import { sourceFiles } from './source-files.ts';
+import { isTest } from './test-code.ts';
+import type { Violation } from './violation.ts';
 
 interface Convention {
   readonly applies: (file: string) => boolean;
@@ -13,7 +14,6 @@ interface Convention {
 }
 
 const everywhere = (): boolean => true;
-const isTest = (file: string): boolean => /\.(?:test|e2e)\.ts$/.test(file);
 const isProduct = (file: string): boolean => /^(packages|services)\/[^/]+\/src\//.test(file) && !isTest(file);
 const mayReadEnvironment = (file: string): boolean => /\/(main|options)\.ts$/.test(file);
 

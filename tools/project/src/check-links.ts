@@ -1,9 +1,9 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Violation } from './check-boundaries.ts';
 import { lineAt } from './code-text.ts';
 import { anchorsIn, hasScheme, linksIn, resolveLink } from './markdown-text.ts';
 import { sourceFiles } from './source-files.ts';
+import type { Violation } from './violation.ts';
 
 /** Lists relative links in Markdown files whose file or heading does not exist, and source files that they name in vain. */
 export function findBrokenLinks(root: string): Violation[] {

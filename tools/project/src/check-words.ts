@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Violation } from './check-boundaries.ts';
 import { lineAt, readCode } from './code-text.ts';
 import { sourceFiles } from './source-files.ts';
+import type { Violation } from './violation.ts';
 
 /** Words that identifiers must not contain, each with the terms to use instead. */
 export interface RetiredWords {

@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findBoundaryViolations, type Violation } from './check-boundaries.ts';
+import { findBoundaryViolations } from './check-boundaries.ts';
 import { findConventionViolations } from './check-conventions.ts';
 import { findBrokenLinks } from './check-links.ts';
 import { findSizeViolations } from './check-sizes.ts';
 import { findRetiredWords } from './check-words.ts';
+import type { Violation } from './violation.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const bin = (name: string) => join(root, 'node_modules/.bin', name);

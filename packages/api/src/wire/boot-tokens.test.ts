@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { KubeClient } from '@metal/kube/client/client.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { ServerBootConfiguration } from '../v1alpha1/server-boot-configuration.ts';
 import { mintBootToken } from './boot-token.ts';

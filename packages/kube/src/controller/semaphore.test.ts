@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fakeClock } from '../runtime/fake-clock.ts';
+import { fakeClock } from '../../test/fake-clock.ts';
 import { Semaphore } from './semaphore.ts';
 
 test('a waiting caller gets the released slot, or false after the timeout', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fakeClock } from '../runtime/fake-clock.ts';
+import { fakeClock } from '../../test/fake-clock.ts';
 import { WorkQueue } from './work-queue.ts';
 
 function openQueue() {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import type { KubeClient } from '../client/client.ts';
-import { fakeClock } from '../runtime/fake-clock.ts';
+import { fakeClock } from '../../test/fake-clock.ts';
 import { Presence } from './presence.ts';
 
 test('a lease that cannot be removed keeps no process from renewing its own, and no removal is unlimited', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from './durations.ts';
-import { fakeClock } from './fake-clock.ts';
+import { fakeClock } from '../../test/fake-clock.ts';
 import { InFlightLimiter } from './in-flight-limiter.ts';
 
 /** Two slots, for ten seconds each. */

@@ -5,7 +5,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import type { Kind } from '@metal/kube/kinds/kind.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { BootAuthorizer } from './boot-authorizer.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { type Stage, TokenClients } from './token-clients.ts';
 
 const [machine, second, outsider] = ['192.0.2.1', '192.0.2.2', '192.0.2.66'];

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import { systemClock } from '@metal/kube/runtime/clock.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { pino } from 'pino';
 import { BootProgressRecorder } from './boot-progress-recorder.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import { KubeError } from '@metal/kube/errors.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { metricsGuardOf } from './guard.ts';
 
 /** An API server that authenticates every token, allows `good`, and may hold its responses. */

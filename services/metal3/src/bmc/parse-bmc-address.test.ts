@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addressSchemes } from '@metal/api/metal3/bmc-drivers.ts';
-import { invalidAddresses, validAddresses } from './bmc-address.rows.ts';
+import { invalidAddresses, validAddresses } from '../../test/bmc-address.rows.ts';
 import { parseBmcAddress } from './parse-bmc-address.ts';
 
 for (const [text, ...found] of validAddresses) {

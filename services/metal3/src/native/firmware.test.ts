@@ -5,7 +5,7 @@ import type { BIOSVersion } from '@metal/api/v1alpha1/bios-version.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import type { KubeObject } from '@metal/kube/kinds/kind.ts';
-import { hostIn } from '../controllers/baremetalhost/example-host.ts';
+import { hostIn } from '../../test/baremetalhost/example-host.ts';
 import type { FirmwareChanges } from '../provisioner/provisioner.ts';
 import { applyFirmware, dropFirmware, forgetPublished } from './firmware.ts';
 import { markOf } from './host-objects.ts';

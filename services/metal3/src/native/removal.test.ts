@@ -13,7 +13,7 @@ import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { allowInterruptionAnnotation as allowed, operationAnnotation as operation } from '@metal/api/wire/contract.ts';
 import { Store } from '@metal/kube/cache/store.ts';
-import { hostIn } from '../controllers/baremetalhost/example-host.ts';
+import { hostIn } from '../../test/baremetalhost/example-host.ts';
 import { markOf } from './host-objects.ts';
 import type { NativePass } from './native-pass.ts';
 import { detachHost, removeHost } from './removal.ts';

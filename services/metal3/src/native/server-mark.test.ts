@@ -8,7 +8,7 @@ import {
 } from '@metal/api/metal3/metal3-contract.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { allowInterruptionAnnotation as allowed, operationAnnotation as operation } from '@metal/api/wire/contract.ts';
-import { hostIn } from '../controllers/baremetalhost/example-host.ts';
+import { hostIn } from '../../test/baremetalhost/example-host.ts';
 import { markOf } from './host-objects.ts';
 import { markOn } from './server-mark.ts';
 

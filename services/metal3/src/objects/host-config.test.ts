@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Store } from '@metal/kube/cache/store.ts';
 import type { Secret } from '@metal/kube/kinds/builtin.ts';
-import { hostIn } from '../controllers/baremetalhost/example-host.ts';
+import { hostIn } from '../../test/baremetalhost/example-host.ts';
 import { HostSecretMissing } from '../errors.ts';
 import type { HostConfigError } from '../provisioner/back-end.ts';
 import { hostConfigOf } from './host-config.ts';

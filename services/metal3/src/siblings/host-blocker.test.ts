@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { detachedAnnotation, pausedAnnotation } from '@metal/api/metal3/metal3-contract.ts';
-import { hostIn } from '../controllers/baremetalhost/example-host.ts';
+import { hostIn } from '../../test/baremetalhost/example-host.ts';
 import { hostBlockerOf } from './host-blocker.ts';
 
 const rows: [title: string, host: BareMetalHost | undefined, reason: string | undefined][] = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import { NotSupported } from '../provisioner/node-services.ts';
-import { hostIn } from '../controllers/baremetalhost/example-host.ts';
+import { hostIn } from '../../test/baremetalhost/example-host.ts';
 import { type NodeReadings, nextReading, readNode, type ReadingNeed, subjectOf } from './node-reading.ts';
 
 const need: ReadingNeed = { now: 1_000, name: 'h', subject: 'one', isChanged: false, changedAt: undefined };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { Password } from '@metal/redfish/http/bmc.ts';
 import { readSystem } from '@metal/redfish/resources/systems.ts';
 import { BmcConnectionPool } from './connection-pool.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { Password } from '@metal/redfish/http/bmc.ts';
 import { BmcConnectionPool } from './connection-pool.ts';
 import type { Connection } from './connection.ts';

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { cleanupAdmittedAnnotation } from '@metal/api/wire/contract.ts';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
-import { randomIntFrom } from '@metal/kube/runtime/seeded-random.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
+import { randomIntFrom } from '@metal/kube/test/seeded-random.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import {
   admissionOf,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import type { KubeObject } from '@metal/kube/kinds/kind.ts';
-import { randomFrom } from '@metal/kube/runtime/seeded-random.ts';
+import { randomFrom } from '@metal/kube/test/seeded-random.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { bootstrapAnnotationOf, isHeldBack, isSubject, unmetCondition } from './readiness.ts';
 import { ReadinessSummary } from './readiness-summary.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { randomFrom } from '@metal/kube/runtime/seeded-random.ts';
+import { randomFrom } from '@metal/kube/test/seeded-random.ts';
 import { limitsOf, type Rollout } from './limits.ts';
 import { planRollout, type RolloutTarget } from './plan-rollout.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextPass } from 'node:timers/promises';
 import { seconds } from '@metal/kube/runtime/durations.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { keyOf } from '@metal/kube/kinds/kind.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';

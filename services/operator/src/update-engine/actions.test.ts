@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { updateActions } from './actions.ts';
 import { UpdateMemory } from './memory.ts';
 import type { UpdateReconcile } from './reconcile.ts';
-import { accepted, restarted, time } from './test-facts.ts';
+import { accepted, restarted, time } from '../../test/update-engine/test-facts.ts';
 import type { Attempt, UpdateObject } from './types.ts';
 import type { UpdateKind } from './update-kind.ts';
 

@@ -14,7 +14,7 @@ import {
   restarted,
   sent,
   task,
-} from './test-facts.ts';
+} from '../../test/update-engine/test-facts.ts';
 import type { UpdateFacts } from './types.ts';
 
 const late = { sentMsAgo: minutes(121), startedMsAgo: minutes(121) };

@@ -10,7 +10,7 @@ import type { BIOSVersion } from '@metal/api/v1alpha1/bios-version.ts';
 import { readFirmwareToken } from '@metal/api/wire/firmware-token.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import type { UpdateServiceInfo } from '@metal/redfish/resources/update-service.ts';
 import { ImageChecks } from './image-checks.ts';
 import { type ImageContext, imageFor, type ImagePlan } from './images.ts';

@@ -4,9 +4,9 @@ import { minutes } from '@metal/kube/runtime/durations.ts';
 import type { UpdateFacts } from './types.ts';
 import { decideDeletion } from './deletion.ts';
 import { updateTable } from './table.ts';
-import { followRows, verifyRows } from './follow.rows.ts';
-import { endRows, pendingRows, windowRows } from './table.rows.ts';
-import { created } from './test-facts.ts';
+import { followRows, verifyRows } from '../../test/update-engine/follow.rows.ts';
+import { endRows, pendingRows, windowRows } from '../../test/update-engine/table.rows.ts';
+import { created } from '../../test/update-engine/test-facts.ts';
 
 const table = updateTable('Completed');
 

@@ -4,7 +4,7 @@ import type { OperatorContext } from '../controllers/context.ts';
 import { UpdateMemory } from './memory.ts';
 import type { UpdateReconcile } from './reconcile.ts';
 import { readTask } from './task-actions.ts';
-import { accepted, created, target } from './test-facts.ts';
+import { accepted, created, target } from '../../test/update-engine/test-facts.ts';
 import type { UpdateObject } from './types.ts';
 import type { UpdateKind } from './update-kind.ts';
 import { stateReason } from './version-kind.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addBootEntry } from './boot-entry.ts';
-import { variablesOf } from './disk-fixture.ts';
+import { variablesOf } from '../../test/disk-fixture.ts';
 
 const partition = { number: 2, startSector: 2_048n, sectors: 4_096n, guid: Buffer.alloc(16, 7) };
 

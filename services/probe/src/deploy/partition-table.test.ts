@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gptImage, mbrImage, mebibyte } from './disk-fixture.ts';
+import { gptImage, mbrImage, mebibyte } from '../../test/disk-fixture.ts';
 import { addedPartition, efiPartitionIn, movedBackup } from './partition-table.ts';
 
 const disk = { sizeBytes: 32 * mebibyte, sectorBytes: 512 };

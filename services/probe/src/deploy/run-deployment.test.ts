@@ -4,7 +4,15 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { DeploymentOrder, DeploymentReport } from '@metal/api/wire/deployment.ts';
 import { discardLog } from '../environment.ts';
 import type { PresentDisk } from '../erase/match-disks.ts';
-import { gptImage, machineWith, mbrImage, mebibyte, orderFor, presentDisk, variablesOf } from './disk-fixture.ts';
+import {
+  gptImage,
+  machineWith,
+  mbrImage,
+  mebibyte,
+  orderFor,
+  presentDisk,
+  variablesOf,
+} from '../../test/disk-fixture.ts';
 import { type DeploymentOptions, runDeployment } from './run-deployment.ts';
 
 interface World {

@@ -8,7 +8,7 @@ import { type Device, diskFailed } from './device.ts';
 import type { DiskFacts } from './disk-facts.ts';
 import { eraseDisk } from './erase-disk.ts';
 import { allowedMethods } from './methods.ts';
-import { testDisk } from './erase-disk.rows.ts';
+import { testDisk } from '../../test/erase-disk.rows.ts';
 
 const mebibyte = 1_048_576;
 const secret = Buffer.from('the former owner\n'.repeat(61_681)).subarray(0, mebibyte);

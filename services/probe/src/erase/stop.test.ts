@@ -4,7 +4,7 @@ import type { DiskErasure, ErasureOrder } from '@metal/api/wire/erasure.ts';
 import type { RunProgram } from '../environment.ts';
 import type { DiskFacts } from './disk-facts.ts';
 import { eraseDisk } from './erase-disk.ts';
-import { testDisk } from './erase-disk.rows.ts';
+import { testDisk } from '../../test/erase-disk.rows.ts';
 
 const mebibyte = 1_048_576;
 

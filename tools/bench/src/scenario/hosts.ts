@@ -7,7 +7,7 @@ import type { Cache } from '@metal/kube/cache/store.ts';
 import { installAdmissionRules, installKinds } from '@metal/kube/client/install-kinds.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { systemClock } from '@metal/kube/runtime/clock.ts';
-import { mbrImage } from '@metal/probe/deploy/disk-fixture.ts';
+import { mbrImage } from '@metal/probe/test/disk-fixture.ts';
 import { fleetCredentials } from '@metal/simulator/fleet-credentials.ts';
 import { pino } from 'pino';
 import type { FleetNode } from '../fleet-process.ts';

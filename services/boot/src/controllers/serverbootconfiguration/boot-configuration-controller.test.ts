@@ -7,7 +7,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { discardEvents } from '@metal/kube/client/events.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { pino } from 'pino';
 import { BootConfigs } from './boot-configs.ts';

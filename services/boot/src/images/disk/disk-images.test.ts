@@ -9,7 +9,7 @@ import { createClock } from '@metal/kube/runtime/clock.ts';
 import { pino } from 'pino';
 import { ArtefactStore } from '../artefact-store.ts';
 import { DiskImages } from './disk-images.ts';
-import { qcow2Of } from './qcow2-fixture.ts';
+import { qcow2Of } from '../../../test/qcow2-fixture.ts';
 
 const { signal } = new AbortController();
 const hexOf = (bytes: Uint8Array, algorithm = 'sha256'): string => createHash(algorithm).update(bytes).digest('hex');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { type ClusterKind, qcow2Of } from './qcow2-fixture.ts';
+import { type ClusterKind, qcow2Of } from '../../../test/qcow2-fixture.ts';
 import { readQcow2, readQcow2Header } from './qcow2.ts';
 
 async function diskIn(file: Buffer, maxBytes = 2 ** 40): Promise<Buffer> {

@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import type { Metal3Context } from '../../context.ts';
 import { HostMetrics } from '../../host-metrics.ts';
 import { readCredentials } from './begin.ts';
-import { hostIn } from './example-host.ts';
+import { hostIn } from '../../../test/baremetalhost/example-host.ts';
 
 for (const [title, find, metric] of [
   ['that cannot be read', () => Promise.reject(new Error('no API server')), 'metal3_credentials_unhandled_error_total'],

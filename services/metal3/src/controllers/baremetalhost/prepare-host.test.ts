@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { movedHostAnnotation, statusAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import { Store } from '@metal/kube/cache/store.ts';
-import { hostIn } from './example-host.ts';
+import { hostIn } from '../../../test/baremetalhost/example-host.ts';
 import { prepareHost } from './prepare-host.ts';
 
 type Start = Parameters<typeof prepareHost>[0];

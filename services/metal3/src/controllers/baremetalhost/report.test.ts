@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import type { Outcome } from '@metal/kube/controller/definition.ts';
-import { hostIn } from './example-host.ts';
+import { hostIn } from '../../../test/baremetalhost/example-host.ts';
 import { readHostFacts } from './facts.ts';
 import { newPass, outcomesIn, stateOf } from './memory.ts';
 import { reportHost } from './report.ts';
-import { surroundings } from './scripted-pass.ts';
+import { surroundings } from '../../../test/baremetalhost/scripted-pass.ts';
 import type { HostState } from './types.ts';
 
 const at = '2026-01-01T00:00:00Z';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { HostMetrics } from '../../host-metrics.ts';
-import { type HostChanges, hostIn } from './example-host.ts';
+import { type HostChanges, hostIn } from '../../../test/baremetalhost/example-host.ts';
 import { type HostOutcomes, newPass } from './memory.ts';
 import { countSkippedSteps } from './status-metrics.ts';
 import type { HostState } from './types.ts';

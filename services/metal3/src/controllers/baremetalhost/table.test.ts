@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HostSecretMissing } from '../../errors.ts';
 import { failed } from '../../provisioner/step-result.ts';
-import { deletionRows } from './deletion.rows.ts';
-import { deploymentRows } from './deployment.rows.ts';
-import { detachmentRows } from './detachment.rows.ts';
-import { powerRows } from './power.rows.ts';
-import { hostIn } from './example-host.ts';
+import { deletionRows } from '../../../test/baremetalhost/deletion.rows.ts';
+import { deploymentRows } from '../../../test/baremetalhost/deployment.rows.ts';
+import { detachmentRows } from '../../../test/baremetalhost/detachment.rows.ts';
+import { powerRows } from '../../../test/baremetalhost/power.rows.ts';
+import { hostIn } from '../../../test/baremetalhost/example-host.ts';
 import { hostReasons } from './reasons.ts';
-import type { Row } from './row.ts';
-import { runPass, surroundings } from './scripted-pass.ts';
-import type { Script } from './scripted-provisioner.ts';
-import { firstStateRows } from './table.rows.ts';
+import type { Row } from '../../../test/baremetalhost/row.ts';
+import { runPass, surroundings } from '../../../test/baremetalhost/scripted-pass.ts';
+import type { Script } from '../../../test/baremetalhost/scripted-provisioner.ts';
+import { firstStateRows } from '../../../test/baremetalhost/table.rows.ts';
 import type { HostState } from './types.ts';
 
 for (const { title, host, script = {}, around, found, calls } of [

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { BmcConnectionPool } from '../../bmc-connections/connection-pool.ts';
 import { endpointActions } from './actions.ts';
 import { noAttempts } from './login-attempts.ts';

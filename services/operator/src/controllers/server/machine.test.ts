@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { Password } from '@metal/redfish/http/bmc.ts';
 import { identityOf } from '@metal/redfish/resources/identity.ts';
 import { BmcConnectionPool } from '../../bmc-connections/connection-pool.ts';

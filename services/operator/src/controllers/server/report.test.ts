@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { diffStatus } from '@metal/kube/controller/status-diff.ts';
 import { reportServer, serverProgressFields } from './report.ts';
-import { calmServer } from './table.rows.ts';
+import { calmServer } from '../../../test/server/table.rows.ts';
 
 const noon = '2026-01-01T12:00:00Z';
 const identity = { apiVersion: 'metal.ironcore.dev/v1alpha1', kind: 'Server', metadata: { name: 'a' } } as const;

@@ -8,7 +8,7 @@ import {
   readyBoot as boot,
   poweringOff,
   poweringOn,
-} from './table.rows.ts';
+} from '../../../test/server/table.rows.ts';
 import type { ServerFacts, ServerPhase } from './types.ts';
 
 const failed = { reason: 'DiscoveryFailed', message: 'no report' } as const;

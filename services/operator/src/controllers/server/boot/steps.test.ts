@@ -5,7 +5,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import { restorePreparedBoot } from '../memory.ts';
-import { calmServer as calm, decide, boundClaim as held, readyBoot } from '../table.rows.ts';
+import { calmServer as calm, decide, boundClaim as held, readyBoot } from '../../../../test/server/table.rows.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
 import { awaitsStart, bootFactsOf } from './configuration-facts.ts';
 

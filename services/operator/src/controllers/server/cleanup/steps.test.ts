@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import type { QueueFacts } from '../../../cleanup/queue-position.ts';
-import { calmServer as calm, decide, emptyQueue, boundClaim, readyBoot as boot, poweringOn } from '../table.rows.ts';
+import {
+  calmServer as calm,
+  decide,
+  emptyQueue,
+  boundClaim,
+  readyBoot as boot,
+  poweringOn,
+} from '../../../../test/server/table.rows.ts';
 import { serverTable } from '../table.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
 import type { CleanupFacts } from './facts.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boundClaim, calmServer, decide, readyBoot } from '../table.rows.ts';
+import { boundClaim, calmServer, decide, readyBoot } from '../../../../test/server/table.rows.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
 import type { DecommissionFacts } from './facts.ts';
 

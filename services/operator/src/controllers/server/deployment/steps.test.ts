@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
-import { boundClaim, calmServer, decide, readyBoot } from '../table.rows.ts';
+import { boundClaim, calmServer, decide, readyBoot } from '../../../../test/server/table.rows.ts';
 import type { ServerFacts } from '../types.ts';
 import type { DeploymentFacts } from './facts.ts';
 

@@ -6,7 +6,7 @@ import type { SystemState } from '@metal/redfish/resources/systems.ts';
 import { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import { inventoryCondition } from '../../inventory-condition.ts';
 import { forgetReportedHardware } from '../memory.ts';
-import { calmServer } from '../table.rows.ts';
+import { calmServer } from '../../../../test/server/table.rows.ts';
 import { hardwareFacts } from './hardware-facts.ts';
 import { hardwareFields } from './report.ts';
 

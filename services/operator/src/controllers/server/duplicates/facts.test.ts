@@ -4,7 +4,12 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { Store } from '@metal/kube/cache/store.ts';
 import { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
 import { reportServer } from '../report.ts';
-import { calmServer as calm, decide, boundClaim as held, readyBoot as boot } from '../table.rows.ts';
+import {
+  calmServer as calm,
+  decide,
+  boundClaim as held,
+  readyBoot as boot,
+} from '../../../../test/server/table.rows.ts';
 import { serverTable } from '../table.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
 import { type DuplicateFacts, duplicateFacts } from './facts.ts';

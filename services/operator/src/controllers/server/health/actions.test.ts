@@ -4,12 +4,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
-import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
+import { fakeClock } from '@metal/kube/test/fake-clock.ts';
 import { Password } from '@metal/redfish/http/bmc.ts';
 import { BmcConnectionPool } from '../../../bmc-connections/connection-pool.ts';
 import type { Connection } from '../../../bmc-connections/connection.ts';
 import type { ServerReconcile } from '../machine.ts';
-import { calmServer } from '../table.rows.ts';
+import { calmServer } from '../../../../test/server/table.rows.ts';
 import { readUnhealthyParts } from './actions.ts';
 
 const uri = '/redfish/v1/Systems/1';

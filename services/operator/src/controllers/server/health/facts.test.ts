@@ -5,7 +5,7 @@ import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import type { HealthLevel } from '@metal/redfish/resources/health.ts';
 import type { SystemState } from '@metal/redfish/resources/systems.ts';
 import { ObservedSystem } from '../../../bmc-connections/observed-state.ts';
-import { calmServer } from '../table.rows.ts';
+import { calmServer } from '../../../../test/server/table.rows.ts';
 import { pollOrWait } from '../bmc/steps.ts';
 import { healthFacts } from './facts.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KubeError } from '@metal/kube/errors.ts';
 import type { ServerReconcile } from '../machine.ts';
-import { calmServer } from '../table.rows.ts';
+import { calmServer } from '../../../../test/server/table.rows.ts';
 import { dropMaintenanceRef } from './actions.ts';
 
 for (const isKindMissing of [false, true])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { boundClaim, calmServer, decide, readyBoot } from '../table.rows.ts';
+import { boundClaim, calmServer, decide, readyBoot } from '../../../../test/server/table.rows.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
 
 /** What a Server does when a maintenance meets something else: the tables of the page "What comes first". */

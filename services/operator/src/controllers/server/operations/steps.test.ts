@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import type { BoundClaim } from '../claim/facts.ts';
-import { boundClaim, calmServer, decide, poweringOff, readyBoot } from '../table.rows.ts';
+import { boundClaim, calmServer, decide, poweringOff, readyBoot } from '../../../../test/server/table.rows.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
 import type { OperationFacts } from './facts.ts';
 

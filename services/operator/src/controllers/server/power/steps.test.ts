@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
-import { calmServer as calm, decide, boundClaim as held, poweringOff, poweringOn, readyBoot } from '../table.rows.ts';
+import {
+  calmServer as calm,
+  decide,
+  boundClaim as held,
+  poweringOff,
+  poweringOn,
+  readyBoot,
+} from '../../../../test/server/table.rows.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { systemClock } from '@metal/kube/runtime/clock.ts';
 import { serverActions } from '../actions.ts';
 import type { ServerReconcile } from '../machine.ts';
-import { calmServer } from '../table.rows.ts';
+import { calmServer } from '../../../../test/server/table.rows.ts';
 import { changeSince } from './verify-ownership.ts';
 
 type Change = Partial<Server['spec']> & { readonly metadata?: Partial<Server['metadata']> };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import type { Inventory } from '@metal/redfish/resources/inventory.ts';
-import { boundClaim, calmServer, decide } from '../table.rows.ts';
+import { boundClaim, calmServer, decide } from '../../../../test/server/table.rows.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
 import { replacementOf } from './facts.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '@metal/kube/runtime/durations.ts';
 import type { BoundClaim } from '../claim/facts.ts';
-import { boundClaim, calmServer, decide } from '../table.rows.ts';
+import { boundClaim, calmServer, decide } from '../../../../test/server/table.rows.ts';
 import type { ServerFacts, ServerPhase } from '../types.ts';
 
 const served: BoundClaim = { ...boundClaim, provisioned: true };

@@ -1,5 +1,5 @@
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
-import type { HostSurroundings } from './facts.ts';
+import type { HostSurroundings } from '../../src/controllers/baremetalhost/facts.ts';
 import type { Script } from './scripted-provisioner.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import type { KubeObject } from '@metal/kube/kinds/kind.ts';
 import { Store, type Indexes } from '@metal/kube/cache/store.ts';
-import { machineIndexes } from './machines.ts';
+import { machineIndexes } from '../src/machines.ts';
 
 /** For tests: empty caches with the indexes of `watchMachineKinds`. */
 export const machineStores = () => ({

@@ -1,7 +1,7 @@
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import type { BareMetalHostStatus } from '@metal/api/metal3/bare-metal-host-status.ts';
-import { newStatus } from './status-changes.ts';
-import type { HostState } from './types.ts';
+import { newStatus } from '../../src/controllers/baremetalhost/status-changes.ts';
+import type { HostState } from '../../src/controllers/baremetalhost/types.ts';
 
 const at = '2026-01-01T00:00:00Z';
 

@@ -1,7 +1,7 @@
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
-import type { BootFacts } from './boot/configuration-facts.ts';
-import { serverTable } from './table.ts';
-import type { ServerFacts, ServerPhase } from './types.ts';
+import type { BootFacts } from '../../src/controllers/server/boot/configuration-facts.ts';
+import { serverTable } from '../../src/controllers/server/table.ts';
+import type { ServerFacts, ServerPhase } from '../../src/controllers/server/types.ts';
 
 /** Facts and helpers of the table tests. */
 

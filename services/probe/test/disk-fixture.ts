@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { DeploymentOrder } from '@metal/api/wire/deployment.ts';
-import { openDevice } from '../erase/device.ts';
-import type { PresentDisk } from '../erase/match-disks.ts';
-import type { EfiVariables } from './boot-entry.ts';
-import type { DeploymentMachine } from './machine.ts';
+import { openDevice } from '../src/erase/device.ts';
+import type { PresentDisk } from '../src/erase/match-disks.ts';
+import type { EfiVariables } from '../src/deploy/boot-entry.ts';
+import type { DeploymentMachine } from '../src/deploy/machine.ts';
 
 /** Disks of the tests: files. */
 

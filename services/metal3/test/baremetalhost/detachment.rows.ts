@@ -1,7 +1,7 @@
-import { busy, failed } from '../../provisioner/step-result.ts';
+import { busy, failed } from '../../src/provisioner/step-result.ts';
 import { type HostChanges, hostIn } from './example-host.ts';
 import type { Row } from './row.ts';
-import type { HostState } from './types.ts';
+import type { HostState } from '../../src/controllers/baremetalhost/types.ts';
 
 const image = { url: 'https://images.example/os', checksum: 'c' };
 const deployed = { spec: { image }, provisioning: { image } };

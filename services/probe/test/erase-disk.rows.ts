@@ -1,4 +1,4 @@
-import type { DiskFacts } from './disk-facts.ts';
+import type { DiskFacts } from '../src/erase/disk-facts.ts';
 
 /** A disk of 16 MiB without a command set, as a base for tests. */
 export const testDisk: DiskFacts = {

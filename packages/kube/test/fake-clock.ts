@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../src/runtime/clock.ts';
 
 export interface FakeClock extends Clock {
   /** Timers that are neither due nor disposed. */

@@ -1,4 +1,4 @@
-import { busy, failed } from '../../provisioner/step-result.ts';
+import { busy, failed } from '../../src/provisioner/step-result.ts';
 import { hostIn } from './example-host.ts';
 import { type Row, row } from './row.ts';
 

@@ -1,6 +1,6 @@
 import { minutes } from '@metal/kube/runtime/durations.ts';
-import type { UpdatePhase } from './decisions.ts';
-import type { Attempt, Comparison, UpdateFacts, WindowFacts } from './types.ts';
+import type { UpdatePhase } from '../../src/update-engine/decisions.ts';
+import type { Attempt, Comparison, UpdateFacts, WindowFacts } from '../../src/update-engine/types.ts';
 
 /** Facts of updates for the tables of tests. */
 

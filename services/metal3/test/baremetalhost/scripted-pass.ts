@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import type { BareMetalHostStatus } from '@metal/api/metal3/bare-metal-host-status.ts';
 import type { Act } from '@metal/kube/controller/decide.ts';
-import { done } from '../../provisioner/step-result.ts';
-import { hostActions } from './actions.ts';
-import { type HostSurroundings, readHostFacts } from './facts.ts';
-import { enterState, type HostPass, newPass, outcomesIn, stateOf } from './memory.ts';
+import { done } from '../../src/provisioner/step-result.ts';
+import { hostActions } from '../../src/controllers/baremetalhost/actions.ts';
+import { type HostSurroundings, readHostFacts } from '../../src/controllers/baremetalhost/facts.ts';
+import { enterState, type HostPass, newPass, outcomesIn, stateOf } from '../../src/controllers/baremetalhost/memory.ts';
 import { type Script, ScriptedProvisioner } from './scripted-provisioner.ts';
-import { decideDeletion, hostTable } from './table.ts';
-import type { HostAction, HostFacts, HostState } from './types.ts';
-import type { HostWork } from './work.ts';
+import { decideDeletion, hostTable } from '../../src/controllers/baremetalhost/table.ts';
+import type { HostAction, HostFacts, HostState } from '../../src/controllers/baremetalhost/types.ts';
+import type { HostWork } from '../../src/controllers/baremetalhost/work.ts';
 
 export interface PassReport {
   /** As it is stored after the pass. */

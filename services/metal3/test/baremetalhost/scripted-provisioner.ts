@@ -1,6 +1,6 @@
 import type { HardwareDetails } from '@metal/api/metal3/hardware-details.ts';
-import type { Inspection, Provisioner, Registration, Started } from '../../provisioner/provisioner.ts';
-import { done, type StepResult } from '../../provisioner/step-result.ts';
+import type { Inspection, Provisioner, Registration, Started } from '../../src/provisioner/provisioner.ts';
+import { done, type StepResult } from '../../src/provisioner/step-result.ts';
 
 type Call =
   | 'register'
