@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { findBinaries } from './binaries.ts';
+import { EtcdSnapshot } from './etcd-snapshot.ts';
 import type { ControlPlane } from './running-control-plane.ts';
 import { startControlPlane } from './control-plane.ts';
 
@@ -62,6 +63,26 @@ describe('a control plane', () => {
     await assert.rejects(kubectl(plane.kubeconfigPath, 'get', 'namespaces'), /refused/);
     await plane.startApiServer();
     assert.match(await kubectl(plane.kubeconfigPath, 'get', 'namespaces'), /kept/);
+  });
+
+  test('deletes what was created since a snapshot, whatever finalizer it has, and nothing else', async () => {
+    await plane.rolesReady();
+    const config = (name: string) => ['configmap', name, '--namespace=default', '-o', 'name'];
+    await kubectl(plane.kubeconfigPath, 'create', ...config('before'));
+    const taken = await EtcdSnapshot.take(plane.directory);
+    const snapshot = EtcdSnapshot.parse(plane.directory, taken.toString());
+    const namespaces = await kubectl(plane.kubeconfigPath, 'get', 'namespaces', '-o', 'name');
+    await kubectl(plane.kubeconfigPath, 'create', ...config('later'));
+    const finalizers = JSON.stringify({ metadata: { finalizers: ['example.com/stays'] } });
+    await kubectl(plane.kubeconfigPath, 'patch', ...config('later'), '--type=merge', '--patch', finalizers);
+    await kubectl(plane.kubeconfigPath, 'create', 'namespace', 'later');
+    await kubectl(plane.kubeconfigPath, 'create', 'clusterrole', 'later', '--verb=get', '--resource=pods');
+
+    await snapshot.deleteLaterObjects();
+    const left = await kubectl(plane.kubeconfigPath, 'get', 'configmaps', '--namespace=default', '-o', 'name');
+    assert.equal(left, 'configmap/before\n');
+    assert.equal(await kubectl(plane.kubeconfigPath, 'get', 'namespaces', '-o', 'name'), namespaces);
+    await assert.rejects(kubectl(plane.kubeconfigPath, 'get', 'clusterrole', 'later'), /NotFound/);
   });
 
   test('leaves neither processes nor files when it is disposed', async () => {
