@@ -11,7 +11,7 @@ help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 node_modules/.installed: package.json package-lock.json $(wildcard packages/*/package.json services/*/package.json tools/*/package.json test/testenv/package.json)
-	npm install --no-save --no-audit --no-fund --loglevel=error
+	npm $(if $(wildcard node_modules/*),install --no-save,ci) --no-audit --no-fund --loglevel=error
 	@touch $@
 
 demo: node_modules/.installed ## Simulated rack on a real Kubernetes API, toured; ARGS="--once --servers 20", ARGS="--machines qemu"
@@ -52,7 +52,7 @@ bench-disk: node_modules/.installed ## What a disk image costs in a real machine
 bench-caches: node_modules/.installed ## What it costs to know a fleet; ARGS="--servers 100,1000,10000"
 	@$(node) test/bench/caches.ts $(ARGS)
 
-check: node_modules/.installed ## Types, lint, format, boundaries, words, generated files
+check: node_modules/.installed ## Types, lint, format, boundaries, words, lock file, generated files
 	@$(node) tools/project/src/check.ts
 
 generate: node_modules/.installed ## Write CRDs, roles and reference pages anew

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { findBoundaryViolations, type Violation } from './check-boundaries.ts';
 import { findConventionViolations } from './check-conventions.ts';
 import { findBrokenLinks } from './check-links.ts';
+import { findLockViolations } from './check-lock.ts';
 import { findSizeViolations } from './check-sizes.ts';
 import { findRetiredWords } from './check-words.ts';
 
@@ -40,6 +41,7 @@ const checks: Record<string, () => Promise<string | undefined>> = {
   words: async () => list(findRetiredWords(root)),
   sizes: async () => list(await findSizeViolations(root)),
   links: async () => list(findBrokenLinks(root)),
+  lock: async () => list(findLockViolations(root)),
   freshness: async () =>
     existsSync(join(root, 'tools/project/src/generate.ts'))
       ? run(process.execPath, [join(root, 'tools/project/src/generate.ts'), '--check'])
