@@ -7,6 +7,7 @@ import { metal3AdmissionRules } from '@metal/api/metal3/admission/metal3-admissi
 import { metal3Controllers } from '@metal/metal3/controllers.ts';
 import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
 import { admissionFiles } from './generate/admission.ts';
+import { claimReasons } from '@metal/operator/controllers/serverclaim/reasons.ts';
 import { rejectionReasons } from '@metal/operator/scheduling/rejection-reasons.ts';
 import { reasonSources } from './generate/reason-sources.ts';
 import { chartFolders } from './generate/chart/chart-files.ts';
@@ -22,8 +23,8 @@ import { metadataRbac } from './generate/metadata-rbac.ts';
 import { convenienceRoles, generateRbac, metal3Role, metal3Rules } from './generate/rbac.ts';
 import { optionPage } from './generate/option-page.ts';
 import { profilePage } from './generate/profile-page.ts';
+import { blockedClaimReasons, reasonCatalogue } from './generate/reason-catalogue.ts';
 import { reasonPage } from './generate/reason-page.ts';
-import { reasonsModule } from './generate/reasons-module.ts';
 import { serviceWriters } from './generate/service-writers.ts';
 import { startScript } from './generate/start-script.ts';
 import { stateDiagrams } from './generate/state-diagrams.ts';
@@ -59,7 +60,7 @@ function everything(): GeneratedFolder[] {
     ...chartFolders(),
     {
       path: 'packages/api/src/reasons',
-      files: [reasonsModule(reasonSources, rejectionReasons, errorChapters)],
+      files: [reasonCatalogue(reasonSources, rejectionReasons, errorChapters), blockedClaimReasons(claimReasons)],
       isShared: true,
     },
     { path: 'docs/kinds', files: kindPages([{ kinds }, metal3Pages]) },
