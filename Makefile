@@ -6,7 +6,7 @@ VERSION ?=
 REGISTRY ?=
 sudo := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: help demo test test-all e2e e2e-deps nightly bench profile bench-boot bench-disk bench-caches check generate docs format fleet controlplane image container release publish clean
+.PHONY: help demo test test-all e2e e2e-deps nightly bench profile bench-boot bench-disk bench-caches check generate docs format fleet controlplane image container chart release publish clean
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -75,6 +75,9 @@ image: node_modules/.installed ## The discovery image: kernel, initrd and UKI in
 
 container: node_modules/.installed ## The container image: an OCI layout in .container; ARGS="--out DIR", ARGS="--update"
 	@$(node) tools/container/src/main.ts $(ARGS)
+
+chart: node_modules/.installed ## The Helm chart in .chart/metal-operator, to install it from here; ARGS="--install-yaml"
+	@$(node) tools/project/src/chart.ts $(ARGS)
 
 release: node_modules/.installed ## All files of a release in .release/VERSION; VERSION=0.8.0, ARGS="--help"
 	@$(node) tools/release/src/main.ts "$(VERSION)" $(ARGS)
