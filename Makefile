@@ -6,12 +6,12 @@ VERSION ?=
 REGISTRY ?=
 sudo := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: help demo test test-all e2e e2e-deps nightly bench profile bench-boot bench-disk bench-caches check generate docs format fleet controlplane image container release publish clean
+.PHONY: help demo test test-all e2e e2e-deps nightly bench profile bench-boot bench-disk bench-caches check generate docs format fleet controlplane image container chart release publish clean
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 node_modules/.installed: package.json package-lock.json $(wildcard packages/*/package.json services/*/package.json tools/*/package.json test/testenv/package.json)
-	npm install --no-save --no-audit --no-fund --loglevel=error
+	npm $(if $(wildcard node_modules/*),install --no-save,ci) --no-audit --no-fund --loglevel=error
 	@touch $@
 
 demo: node_modules/.installed ## Simulated rack on a real Kubernetes API, toured; ARGS="--once --servers 20", ARGS="--machines qemu"
@@ -52,7 +52,7 @@ bench-disk: node_modules/.installed ## What a disk image costs in a real machine
 bench-caches: node_modules/.installed ## What it costs to know a fleet; ARGS="--servers 100,1000,10000"
 	@$(node) tools/bench/src/caches.ts $(ARGS)
 
-check: node_modules/.installed ## Types, lint, format, boundaries, words, generated files
+check: node_modules/.installed ## Types, lint, format, boundaries, words, lock file, generated files
 	@$(node) tools/project/src/check.ts
 
 generate: node_modules/.installed ## Write CRDs, roles and reference pages anew
@@ -75,6 +75,9 @@ image: node_modules/.installed ## The discovery image: kernel, initrd and UKI in
 
 container: node_modules/.installed ## The container image: an OCI layout in .container; ARGS="--out DIR", ARGS="--update"
 	@$(node) tools/container/src/main.ts $(ARGS)
+
+chart: node_modules/.installed ## The Helm chart in .chart/metal-operator, to install it from here; ARGS="--install-yaml"
+	@$(node) tools/project/src/chart.ts $(ARGS)
 
 release: node_modules/.installed ## All files of a release in .release/VERSION; VERSION=0.8.0, ARGS="--help"
 	@$(node) tools/release/src/main.ts "$(VERSION)" $(ARGS)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { chartDirectory, Helm, releaseNamespace } from '@metal/testenv/operator/chart.ts';
+import { Helm, releaseNamespace } from '@metal/testenv/operator/chart.ts';
 import { startCluster } from '@metal/testenv/cluster/cluster.ts';
 import { stringify } from 'yaml';
 import { valuesOfV070 } from '../fixtures/chart-value-sets.ts';
@@ -87,7 +87,7 @@ test('an upgrade takes a release of v0.7.0 over in place, and a rollback brings 
 
   // Here is no cert-manager.
   const values = { ...valuesOfV070, certManager: { enable: false } };
-  const release = ['metal-operator', chartDirectory, '--namespace', releaseNamespace];
+  const release = ['metal-operator', helm.chart, '--namespace', releaseNamespace];
   await helm.with(values, 'upgrade', ...release, '--reset-values');
   assert.equal(await get('deployment', manager, '{.metadata.uid}'), uid, 'it is the same Deployment');
   assert.equal(await get('deployment', manager, command), '', 'the entry point of the image counts');

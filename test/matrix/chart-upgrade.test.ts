@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { CustomResourceDefinition } from '@metal/kube/kinds/builtin.ts';
-import { repository } from '@metal/container/bundle.ts';
 import { findHelm } from '@metal/project/helm.ts';
 import { ownCommand, startOperatorProcess } from '@metal/project/operator-process.ts';
 import { copyChart, packageChart } from '@metal/release/released-chart.ts';
@@ -24,7 +23,7 @@ const newField = 'rackPosition';
 async function packageNext(directory: string): Promise<void> {
   const chart = join(directory, 'metal-operator');
   const digests = { manager: digest('1'), dhcp: digest('2') };
-  await copyChart(chart, { repository, version: nextVersion, digests });
+  await copyChart(chart, { version: nextVersion, digests });
   const file = join(chart, 'files/crds/metal.ironcore.dev_servers.yaml');
   const crd = parseDocument(await readFile(file, 'utf8'));
   const properties = ['spec', 'versions', 0, 'schema', 'openAPIV3Schema', 'properties', 'spec', 'properties'];

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '@metal/metal-operator/command-line.ts';
 import { effectiveValues } from '@metal/project/generate/chart/chart-values.ts';
 import { installManifest } from '@metal/project/generate/chart/install-manifest.ts';
 import { findHelm } from '@metal/project/helm.ts';
-import { chartDirectory, foundIn, Helm, podOf, type Rendered } from '@metal/testenv/operator/chart.ts';
+import { foundIn, Helm, podOf, type Rendered, releaseNamespace } from '@metal/testenv/operator/chart.ts';
 import { completed, merged, requiredValues, valueAt, valueSets, valuesOfV070 } from '../fixtures/chart-value-sets.ts';
+import { parseAllDocuments } from 'yaml';
 
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const manager = 'metal-operator-controller-manager';
 let helm: Helm;
 before(async () => {
@@ -23,7 +26,7 @@ const rejects = (values: object, message: RegExp): Promise<void> => assert.rejec
 
 /** The only file that is read before all options are known. */
 const withAuthority = (args: readonly string[]): string[] =>
-  args.map((arg) => arg.replace(/^--bmc-ca-file=.*/, `--bmc-ca-file=${chartDirectory}/Chart.yaml`));
+  args.map((arg) => arg.replace(/^--bmc-ca-file=.*/, `--bmc-ca-file=${helm.chart}/Chart.yaml`));
 
 const envOf = (objects: readonly Rendered[], name: string): Record<string, string> =>
   Object.fromEntries(
@@ -32,7 +35,7 @@ const envOf = (objects: readonly Rendered[], name: string): Record<string, strin
 
 for (const [name, values] of Object.entries(valueSets)) {
   test(`Helm accepts the chart and the operator its arguments: ${name}`, async () => {
-    await helm.with(completed(values), 'lint', '--strict', '--quiet', chartDirectory);
+    await helm.with(completed(values), 'lint', '--strict', '--quiet', helm.chart);
     const objects = await render(values);
     for (const { metadata, spec } of objects) {
       if (spec?.template === undefined) continue;
@@ -73,7 +76,7 @@ test('values of v0.7.0 are accepted, keep names and selector, and the notes name
   const { operator, registry } = readConfig(args, {});
   assert.equal(operator.macPrefixesFile, '/etc/macdb/macdb.yaml');
   assert.deepEqual([registry.port, registry.auth], [30_000, 'none']);
-  const notes = await helm.with(valuesOfV070, 'install', 'metal-operator', chartDirectory, '--dry-run=client');
+  const notes = await helm.with(valuesOfV070, 'install', 'metal-operator', helm.chart, '--dry-run=client');
   assert.match(notes, /without effect: webhook, metaldata, image, flags, sshPublicKey, passwordHash/);
   assert.match(notes, /WARNING: manager\.resources\.limits\.memory is 128Mi/);
 });
@@ -165,9 +168,43 @@ test('the kinds stay when a release is uninstalled, unless crd.keep is false', a
   assert.ok(!(await crds({ crd: { keep: false } })).some(keeps));
 });
 
-test('install.yaml is what Helm renders', async () => {
+test('install.yaml has its namespace first, every kind and policy of deploy, and nothing that only Helm understands', async () => {
   const log = (line: string) => void process.stderr.write(`${line}\n`);
-  const { text } = await installManifest(await findHelm({ environment: process.env, log }));
-  const file = fileURLToPath(new URL('../../deploy/install.yaml', import.meta.url));
-  assert.equal(await readFile(file, 'utf8'), text, 'run `make generate`');
+  const { name, text } = await installManifest(await findHelm({ environment: process.env, log }), helm.chart);
+  assert.equal(name, 'install.yaml');
+  // The project's own manifest, by both versions of YAML.
+  const [objects, others] = (['1.1', '1.2'] as const).map((version) =>
+    parseAllDocuments(text, { version }).map((document) => document.toJS() as Rendered),
+  );
+  assert.deepEqual(objects, others);
+  assert.deepEqual([objects?.[0]?.kind, objects?.[0]?.metadata.name], ['Namespace', releaseNamespace]);
+  for (const [folder, kind] of [
+    ['crds', 'CustomResourceDefinition'],
+    ['admission', 'ValidatingAdmissionPolicy'],
+    ['admission', 'ValidatingAdmissionPolicyBinding'],
+  ] as const) {
+    const found = objects?.filter((object) => object.kind === kind);
+    assert.deepEqual(found?.toSorted(byName), (await objectsIn(folder, kind)).toSorted(byName), kind);
+  }
+  assert.ok(foundIn(objects ?? [], 'Deployment', manager));
+  assert.doesNotMatch(text, /helm\.sh\/|managed-by: Helm/);
+});
+
+const byName = (one: Rendered, other: Rendered): number => (one.metadata.name < other.metadata.name ? -1 : 1);
+
+/** The objects of a kind in a folder of `deploy`. */
+async function objectsIn(folder: string, kind: string): Promise<Rendered[]> {
+  const names = await readdir(join(root, 'deploy', folder));
+  const texts = await Promise.all(names.map((name) => readFile(join(root, 'deploy', folder, name), 'utf8')));
+  return texts
+    .flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Rendered))
+    .filter((object) => object.kind === kind);
+}
+
+test('the source of the chart, without what make chart adds, is refused with the remedy', async () => {
+  const source = join(root, 'deploy/chart');
+  await assert.rejects(
+    helm.with(completed({}), 'template', 'metal-operator', source),
+    /found no kinds, policies and alerts.*Run make chart, and use \.chart\/metal-operator/,
+  );
 });

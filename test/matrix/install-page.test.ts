@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
-import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { readConfig } from '@metal/metal-operator/command-line.ts';
+import { installManifest } from '@metal/project/generate/chart/install-manifest.ts';
+import { findHelm } from '@metal/project/helm.ts';
 import { ownCommand, startOperatorProcess } from '@metal/project/operator-process.ts';
 import { Helm } from '@metal/testenv/operator/chart.ts';
 import { startCluster } from '@metal/testenv/cluster/cluster.ts';
 import { examplesOf, openShell } from '@metal/testenv/cluster/page-commands.ts';
 import { parse, stringify } from 'yaml';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-
 test('install.yaml is applied with the kustomization of the page', async () => {
   const { sh, yaml } = await examplesOf('install.md', 'With one manifest');
   await using cluster = await startCluster({ crds: false });
   await using shell = await openShell(cluster);
-  await copyFile(join(root, 'deploy/install.yaml'), join(shell.directory, 'install.yaml'));
+  await using helm = await Helm.open();
+  const program = await findHelm({ environment: process.env, log: () => undefined });
+  await shell.write('install.yaml', (await installManifest(program, helm.chart)).text);
   await shell.write('kustomization.yaml', yaml[0] ?? '');
   await shell.run(sh[0]);
   const name = 'metal-operator-controller-manager';

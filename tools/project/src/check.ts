@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findBoundaryViolations } from './check-boundaries.ts';
+import { findChartProblem } from './check-chart.ts';
 import { findConventionViolations } from './check-conventions.ts';
 import { findBrokenLinks } from './check-links.ts';
+import { findLockViolations } from './check-lock.ts';
 import { findSizeViolations } from './check-sizes.ts';
 import { findRetiredWords } from './check-words.ts';
 import type { Violation } from './violation.ts';
@@ -41,6 +43,8 @@ const checks: Record<string, () => Promise<string | undefined>> = {
   words: async () => list(findRetiredWords(root)),
   sizes: async () => list(await findSizeViolations(root)),
   links: async () => list(findBrokenLinks(root)),
+  lock: async () => list(findLockViolations(root)),
+  chart: () => findChartProblem(process.env),
   freshness: async () =>
     existsSync(join(root, 'tools/project/src/generate.ts'))
       ? run(process.execPath, [join(root, 'tools/project/src/generate.ts'), '--check'])

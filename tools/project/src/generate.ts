@@ -7,23 +7,22 @@ import { metal3AdmissionRules } from '@metal/api/metal3/admission/metal3-admissi
 import { metal3Controllers } from '@metal/metal3/controllers.ts';
 import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
 import { admissionFiles } from './generate/admission.ts';
+import { claimReasons } from '@metal/operator/controllers/serverclaim/reasons.ts';
 import { rejectionReasons } from '@metal/operator/scheduling/rejection-reasons.ts';
 import { reasonSources } from './generate/reason-sources.ts';
 import { chartFolders } from './generate/chart/chart-files.ts';
-import { installManifest } from './generate/chart/install-manifest.ts';
 import { crdFiles } from './generate/crds.ts';
 import { dashboard } from './generate/dashboard.ts';
 import { errorChapters } from './generate/error-chapters.ts';
 import { errorPage } from './generate/error-page.ts';
 import { bringUpToDate, findStale, type GeneratedFolder } from './generate/generated-folder.ts';
-import { findBuiltHelm } from './helm.ts';
 import { kindPages } from './generate/kind-pages.ts';
 import { metadataRbac } from './generate/metadata-rbac.ts';
 import { convenienceRoles, generateRbac, metal3Role, metal3Rules } from './generate/rbac.ts';
 import { optionPage } from './generate/option-page.ts';
 import { profilePage } from './generate/profile-page.ts';
+import { blockedClaimReasons, reasonCatalogue } from './generate/reason-catalogue.ts';
 import { reasonPage } from './generate/reason-page.ts';
-import { reasonsModule } from './generate/reasons-module.ts';
 import { serviceWriters } from './generate/service-writers.ts';
 import { startScript } from './generate/start-script.ts';
 import { stateDiagrams } from './generate/state-diagrams.ts';
@@ -59,7 +58,7 @@ function everything(): GeneratedFolder[] {
     ...chartFolders(),
     {
       path: 'packages/api/src/reasons',
-      files: [reasonsModule(reasonSources, rejectionReasons, errorChapters)],
+      files: [reasonCatalogue(reasonSources, rejectionReasons, errorChapters), blockedClaimReasons(claimReasons)],
       isShared: true,
     },
     { path: 'docs/kinds', files: kindPages([{ kinds }, metal3Pages]) },
@@ -71,12 +70,6 @@ function everything(): GeneratedFolder[] {
   ];
 }
 
-/** Helm renders this one from the chart; where it is not built, only the tests of the matrix compare the file. */
-async function rendered(): Promise<GeneratedFolder[]> {
-  const helm = await findBuiltHelm(process.env);
-  return helm === undefined ? [] : [{ path: 'deploy', files: [await installManifest(helm)], isShared: true }];
-}
-
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: { check: { type: 'boolean' }, help: { type: 'boolean' } } });
   if (values.help === true) {
@@ -84,11 +77,11 @@ async function main(): Promise<number> {
     return 0;
   }
   if (values.check !== true) {
-    const changed = [...(await bringUpToDate(root, everything())), ...(await bringUpToDate(root, await rendered()))];
+    const changed = await bringUpToDate(root, everything());
     process.stdout.write(changed.map((path) => `${path}\n`).join(''));
     return 0;
   }
-  const stale = await findStale(root, [...everything(), ...(await rendered())]);
+  const stale = await findStale(root, everything());
   if (stale.length === 0) return 0;
   process.stderr.write(`These generated files are out of date; run "npm run generate":\n${stale.join('\n')}\n`);
   return 1;

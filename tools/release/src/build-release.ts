@@ -69,7 +69,7 @@ async function writeFiles(options: ReleaseOptions, scratch: string): Promise<voi
   const digests = await writeContainer(out, build, scratch, log);
   log('chart and manifests');
   const chart = join(scratch, 'metal-operator');
-  await copyChart(chart, { repository, version: build.version, digests });
+  await copyChart(chart, { version: build.version, digests });
   await packageChart(helm, chart, out);
   const install = await installManifest(helm, chart);
   await writeFile(join(out, install.name), install.text);

@@ -1,18 +1,18 @@
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tool } from '@metal/discovery-image/tool.ts';
+import { writeChart } from '@metal/project/generate/chart/write-chart.ts';
 import { parseDocument } from 'yaml';
 
 export interface ChartOptions {
-  readonly repository: string;
   readonly version: string;
   /** Of the images, by their values in the chart. */
   readonly digests: Readonly<Record<'manager' | 'dhcp', string>>;
 }
 
-/** A copy of the chart with the version and the images of the release. */
-export async function copyChart(to: string, { repository, version, digests }: ChartOptions): Promise<void> {
-  await cp(join(repository, 'deploy/chart'), to, { recursive: true });
+/** The chart with the version and the images of the release. */
+export async function copyChart(to: string, { version, digests }: ChartOptions): Promise<void> {
+  await writeChart(to);
   await setIn(join(to, 'Chart.yaml'), { version, appVersion: version });
   await setIn(join(to, 'values.yaml'), {
     'manager.image.digest': digests.manager,

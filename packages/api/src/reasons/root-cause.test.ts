@@ -43,11 +43,7 @@ const server = (reason: string, others: Conditions = {}) =>
     { Ready: reason, ...others },
   );
 const bmc = (reason: string, others: Conditions = {}) =>
-  objectOf(
-    'BMC/bmc',
-    { bmcSecretRef: { name: 'login' }, endpointRef: { name: 'bmc' } },
-    { Ready: reason, ...others },
-  );
+  objectOf('BMC/bmc', { bmcSecretRef: { name: 'login' }, endpointRef: { name: 'bmc' } }, { Ready: reason, ...others });
 const boot = (conditions: Conditions) => objectOf('ServerBootConfiguration/team/web', {}, conditions);
 const maintenance = objectOf('ServerMaintenance/ops/dimm', {}, {}, { 'metal.ironcore.dev/reason': 'DIMM 4' });
 
@@ -159,17 +155,15 @@ const cases: [title: string, objects: KubeObject[], chain: string[], root: strin
     'an object that is ignored by annotation waits for a person, whatever its status says',
     [
       claim('+Bound'),
-      { ...server('BMCNotReady'), metadata: { name: 'srv', annotations: { 'metal.ironcore.dev/operation': 'ignore' } } },
+      {
+        ...server('BMCNotReady'),
+        metadata: { name: 'srv', annotations: { 'metal.ironcore.dev/operation': 'ignore' } },
+      },
     ],
     ['ServerClaim:Bound', 'Server:Ignored'],
     'Server:Ignored',
   ],
-  [
-    'nothing waits',
-    [claim('+Bound'), server('+ClaimServed')],
-    ['ServerClaim:Bound', 'Server:ClaimServed'],
-    undefined,
-  ],
+  ['nothing waits', [claim('+Bound'), server('+ClaimServed')], ['ServerClaim:Bound', 'Server:ClaimServed'], undefined],
 ];
 
 for (const [title, objects, chain, root, notRead = []] of cases) {

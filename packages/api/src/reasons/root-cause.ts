@@ -2,7 +2,7 @@ import type { ReasonActor, ReasonCatalogue, ReasonEntry, ReasonWeight } from '@m
 import type { Condition, KubeObject, ObjectRef } from '@metal/kube/kinds/kind.ts';
 import { maintenanceColumnReasonAnnotation, operationAnnotation } from '../wire/contract.ts';
 import { isPaused } from '../wire/paused.ts';
-import { errorCodes, reasonKinds, reasons } from './generated.ts';
+import catalogue from './catalogue.json' with { type: 'json' };
 import { linksOf, type ObjectName } from './links.ts';
 
 /** Reads objects, from a cache or from what was loaded before. Undefined: it does not exist, or may not be read. */
@@ -129,15 +129,16 @@ function explain({ type, status, reason, message, lastTransitionTime }: Conditio
 }
 
 const eventsOf = 'kubectl get events -A --field-selector involvedObject.name={name}';
-const catalogues: Readonly<Record<string, ReasonCatalogue>> = reasons;
-const kinds: Readonly<Record<string, string>> = reasonKinds;
+// Generated from catalogues of these types; TypeScript widens the words of a JSON file to string.
+const catalogues = catalogue.reasons as Readonly<Record<string, ReasonCatalogue>>;
+const kinds: Readonly<Record<string, string>> = catalogue.reasonKinds;
 const codes: Readonly<Record<string, { readonly retry: string; readonly meaning: string; readonly remedy: string }>> =
-  errorCodes;
+  catalogue.errorCodes;
 
 /** The entry of a reason that objects of the kind report; an error code has one too. */
 export function entryOf(kind: string, reason: string): ReasonEntry | undefined {
-  for (const [controller, catalogue] of Object.entries(catalogues))
-    if (kinds[controller] === kind && Object.hasOwn(catalogue, reason)) return catalogue[reason];
+  for (const [controller, reasons] of Object.entries(catalogues))
+    if (kinds[controller] === kind && Object.hasOwn(reasons, reason)) return reasons[reason];
   const code = Object.hasOwn(codes, reason) ? codes[reason] : undefined;
   if (code === undefined) return undefined;
   const { retry, meaning, remedy } = code;

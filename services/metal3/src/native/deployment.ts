@@ -1,12 +1,11 @@
 import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { adoptedForHostAnnotation, provisionerAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import type { DiskImage } from '@metal/api/common/disk-image.ts';
-import { reasons } from '@metal/api/reasons/generated.ts';
+import { blockedClaimReasons } from '@metal/api/reasons/blocked-claim-reasons.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { isAdoptionRequested } from '@metal/api/wire/adoption.ts';
 import { allowInterruptionAnnotation } from '@metal/api/wire/contract.ts';
-import type { ReasonEntry } from '@metal/kube/controller/decide.ts';
 import { fieldManagerOf } from '@metal/kube/client/field-managers.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { configDriveMetaData } from '../image/config-drive.ts';
@@ -42,7 +41,7 @@ export async function provisionHost(pass: NativePass, data: ProvisioningData): P
   }
   const ready = claim.status?.conditions?.find(({ type }) => type === 'Ready');
   if (ready?.status === 'True') return done;
-  if (lasts(ready?.reason)) return failed(explained(claim, 'Ready'));
+  if (ready !== undefined && blockedClaimReasons.has(ready.reason)) return failed(explained(claim, 'Ready'));
   return waiting(explained(claim, 'Ready'));
 }
 
@@ -54,12 +53,6 @@ async function awaitAvailable(pass: NativePass, server: Server): Promise<StepRes
     await writeServer(pass, server, patch);
   }
   return waiting(`the Server is in state ${status?.state ?? 'Initial'}`);
-}
-
-/** A reason of a claim that waits for a person. */
-function lasts(reason: string | undefined): boolean {
-  const entry = Object.entries<ReasonEntry>(reasons.serverclaim).find(([name]) => name === reason)?.[1];
-  return entry?.weight === 'failed' || entry?.weight === 'needsPerson';
 }
 
 /** Names of hosts have up to 253 characters, as names of Secrets. */

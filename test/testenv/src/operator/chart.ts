@@ -2,14 +2,13 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { writeChart } from '@metal/project/generate/chart/write-chart.ts';
 import { findHelm } from '@metal/project/helm.ts';
 import { parseAllDocuments } from 'yaml';
 
 const run = promisify(execFile);
 
-export const chartDirectory = fileURLToPath(new URL('../../../../deploy/chart', import.meta.url));
 export const releaseNamespace = 'metal-operator-system';
 
 export interface Container {
@@ -52,8 +51,10 @@ export interface Rendered {
   readonly [key: string]: unknown;
 }
 
-/** Helm with files of its own. */
+/** Helm with files of its own, and the chart. */
 export class Helm implements AsyncDisposable {
+  /** Directory of the chart. */
+  readonly chart: string;
   readonly #program: string;
   readonly #directory: string;
   readonly #environment: NodeJS.ProcessEnv;
@@ -61,6 +62,7 @@ export class Helm implements AsyncDisposable {
   private constructor(program: string, directory: string, kubeconfigPath: string) {
     this.#program = program;
     this.#directory = directory;
+    this.chart = join(directory, 'metal-operator');
     const homes = ['HELM_CACHE_HOME', 'HELM_CONFIG_HOME', 'HELM_DATA_HOME'];
     const own = Object.fromEntries(homes.map((name) => [name, join(directory, name)]));
     this.#environment = { ...process.env, ...own, KUBECONFIG: kubeconfigPath };
@@ -71,7 +73,9 @@ export class Helm implements AsyncDisposable {
       environment: process.env,
       log: (line) => void process.stderr.write(`${line}\n`),
     });
-    return new Helm(program, await mkdtemp(join(tmpdir(), 'metal-helm-')), kubeconfigPath);
+    const helm = new Helm(program, await mkdtemp(join(tmpdir(), 'metal-helm-')), kubeconfigPath);
+    await writeChart(helm.chart);
+    return helm;
   }
 
   /** @throws an error with what Helm printed */
@@ -89,7 +93,7 @@ export class Helm implements AsyncDisposable {
 
   /** The objects of the chart. */
   async render(values: object): Promise<Rendered[]> {
-    const text = await this.with(values, 'template', 'metal-operator', chartDirectory, '--namespace', releaseNamespace);
+    const text = await this.with(values, 'template', 'metal-operator', this.chart, '--namespace', releaseNamespace);
     return parseAllDocuments(text, { version: '1.1' }).flatMap((document) => {
       // For example a key that a template prints twice.
       for (const error of document.errors) throw error;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import type { ControlPlane } from '@metal/controlplane/running-control-plane.ts';
 import { parse } from 'yaml';
-import { chartDirectory, Helm, releaseNamespace } from './chart.ts';
+import { Helm, releaseNamespace } from './chart.ts';
 import { type Cluster, startCluster } from '../cluster/cluster.ts';
 import { type ImageServer, startImageServer } from '../network/image-server.ts';
 import { openRenderedPod, type RenderedPod } from './rendered-pod.ts';
@@ -42,7 +42,7 @@ export async function installChart(): Promise<InstalledChart> {
     stack.defer(() => rm(directory, { recursive: true, force: true }));
     await chmod(directory, 0o755);
     const values = await valuesFor(images);
-    const release = [releaseName, chartDirectory, '--namespace', releaseNamespace];
+    const release = [releaseName, helm.chart, '--namespace', releaseNamespace];
     await helm.with(values, 'install', ...release, '--create-namespace');
     const testenv = stack.use(await startRack(cluster));
     const { client } = testenv;

@@ -6,7 +6,7 @@ import type { GeneratedFile } from '../generated-folder.ts';
 import { yamlFile } from '../yaml-file.ts';
 
 const run = promisify(execFile);
-const deploy = fileURLToPath(new URL('../../../../../deploy/', import.meta.url));
+const values = fileURLToPath(new URL('../../../../../deploy/install-values.yaml', import.meta.url));
 const namespace = 'metal-operator-system';
 
 interface Metadata {
@@ -21,9 +21,9 @@ interface Manifest {
 }
 
 /** The chart as one file for kubectl: first its namespace, and nothing that only Helm understands. */
-export async function installManifest(helm: string, chart = `${deploy}chart`): Promise<GeneratedFile> {
+export async function installManifest(helm: string, chart: string): Promise<GeneratedFile> {
   const args = ['template', 'metal-operator', chart, '--namespace', namespace];
-  const { stdout } = await run(helm, [...args, '--values', `${deploy}install-values.yaml`], { maxBuffer: 1 << 26 });
+  const { stdout } = await run(helm, [...args, '--values', values], { maxBuffer: 1 << 26 });
   const objects = parseAllDocuments(stdout)
     // Rendered from our templates; the API server rejects anything that is not an object.
     .map((document) => document.toJS() as Manifest | null)

@@ -79,7 +79,8 @@ const introduction = `
 # Chart of metal-operator
 
 How to install it: [install](../../docs/operate/install.md). Below are all values; \`helm install\` refuses others. Options of the operator
-without a value go into \`manager.args\`: [options](../../docs/operate/options.md).
+without a value go into \`manager.args\`: [options](../../docs/operate/options.md). In a checkout, \`deploy/chart\` lacks kinds and policies:
+\`make chart\` writes the complete chart to \`.chart/metal-operator\`.
 `;
 
 const former = `
