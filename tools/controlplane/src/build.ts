@@ -1,15 +1,20 @@
-import { execFile } from 'node:child_process';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { Child } from '@metal/process/child.ts';
+import { countCompiled, countDownloads, countStale, progressLine } from './build-progress.ts';
 import { ControlPlaneError } from './errors.ts';
 import { moduleDirectory, type Recipe } from './recipe.ts';
 
-const run = promisify(execFile);
 const progressEveryMs = 20_000;
-const goInstallHint =
-  'install Go 1.26 or newer (https://go.dev/dl), or point KUBEBUILDER_ASSETS at a directory with etcd, kube-apiserver, kube-controller-manager and kubectl';
+
+const packages = {
+  etcd: 'go.etcd.io/etcd/server/v3',
+  'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
+  'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
+  kubectl: 'k8s.io/kubernetes/cmd/kubectl',
+} as const;
+
+export type ProgramName = keyof typeof packages;
 
 export interface BuildOptions {
   readonly environment: NodeJS.ProcessEnv;
@@ -17,76 +22,91 @@ export interface BuildOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @throws ControlPlaneError GoMissing, with both remedies. */
-export async function requireGo(environment: NodeJS.ProcessEnv): Promise<void> {
-  const { stdout } = await run('go', ['env', 'GOVERSION'], { env: { ...environment, GOTOOLCHAIN: 'local' } }).catch(
-    (error: unknown) => {
-      throw goMissing('no usable go command was found', error);
-    },
-  );
-  const [major = 0, minor = 0] = stdout.trim().replace(/^go/, '').split('.').map(Number);
-  if (major > 1 || (major === 1 && minor >= 26)) return;
-  throw goMissing(`found ${stdout.trim()}`);
-}
-
-const goMissing = (found: string, cause?: unknown): ControlPlaneError =>
-  new ControlPlaneError(
-    'GoMissing',
-    `the control plane is built with Go 1.26 or newer, ${found}: ${goInstallHint}`,
-    cause,
-  );
-
-/** Builds into a directory beside the final one and renames it, so that the final one is always complete. */
-export async function buildPrograms(recipe: Recipe, options: BuildOptions): Promise<void> {
-  const { directory, kubernetes, etcd } = recipe;
-  options.log(
-    `building etcd ${etcd} and kube-apiserver, kube-controller-manager and kubectl ${kubernetes}: once, about five minutes on two cores`,
-  );
-  await removePartials(directory);
+/** Builds into a directory beside the final one and moves each program when all are complete. */
+export async function buildPrograms(
+  recipe: Recipe,
+  names: readonly ProgramName[],
+  options: BuildOptions,
+): Promise<void> {
+  const { directory } = recipe;
+  options.log(`building ${names.map((name) => titleOf(name, recipe)).join(', ')} with Go, once`);
   const partial = `${directory}.partial-${process.pid}`;
   await mkdir(partial, { recursive: true });
   try {
-    await goBuild(partial, recipe, options);
+    await goBuild(partial, names, recipe, options);
+    await mkdir(directory, { recursive: true });
     // Go names a program after the last segment of its path.
-    await rename(join(partial, 'server'), join(partial, 'etcd'));
-    await rm(directory, { recursive: true, force: true });
-    await rename(partial, directory);
+    for (const name of names) await rename(join(partial, programOf(packages[name])), join(directory, name));
   } finally {
     await rm(partial, { recursive: true, force: true });
   }
 }
 
-/** Directories of killed builds. */
-async function removePartials(directory: string): Promise<void> {
+const titleOf = (name: ProgramName, { etcd, kubernetes }: Recipe): string =>
+  `${name} ${name === 'etcd' ? etcd : kubernetes}`;
+
+const programOf = (path: string): string => basename(path.replace(/\/v\d+$/, ''));
+
+/** Removes what killed processes have left beside the directory. */
+export async function removePartials(directory: string): Promise<void> {
   const isPartial = (name: string) => name.startsWith(`${basename(directory)}.partial-`);
   const names = (await readdir(dirname(directory))).filter(isPartial);
   await Promise.all(names.map((name) => rm(join(dirname(directory), name), { recursive: true, force: true })));
 }
 
-async function goBuild(output: string, recipe: Recipe, { environment, log, signal }: BuildOptions): Promise<void> {
-  signal?.throwIfAborted();
+async function goBuild(
+  output: string,
+  names: readonly ProgramName[],
+  recipe: Recipe,
+  options: BuildOptions,
+): Promise<void> {
   const startedAt = performance.now();
-  const seconds = () => Math.round((performance.now() - startedAt) / 1_000);
+  const paths = names.map((name) => packages[name]);
+  const listed = await runGo(['list', '-trimpath', '-deps', '-f', '{{.StaleReason}}', ...paths], output, {
+    ...options,
+    progress: (text) => `downloading the sources: ${countDownloads(text)} Go modules so far`,
+  });
+  const stale = countStale(listed);
+  const compileStartedAt = performance.now();
+  const flags = ['-v', '-trimpath', '-ldflags', recipe.linkerFlags, '-o', `${output}/`];
+  await runGo(['build', ...flags, ...paths], output, {
+    ...options,
+    progress: (text) =>
+      progressLine({ compiled: countCompiled(text), stale, elapsedMs: performance.now() - compileStartedAt }),
+  });
+  options.log(`built in ${Math.round((performance.now() - startedAt) / 1_000)} s`);
+}
+
+/** Returns the output. It logs the progress in it from time to time. */
+async function runGo(
+  args: readonly [command: string, ...string[]],
+  output: string,
+  { environment, log, signal, progress }: BuildOptions & { progress: (text: string) => string },
+): Promise<string> {
+  signal?.throwIfAborted();
+  const [command] = args;
+  const logFile = join(output, `go-${command}.log`);
   const child = new Child({
-    name: 'go build',
+    name: `go ${command}`,
     command: 'go',
-    args: ['build', '-trimpath', '-ldflags', recipe.linkerFlags, '-o', `${output}/`, 'tool'],
+    args,
     directory: moduleDirectory,
-    logFile: join(output, 'build.log'),
+    logFile,
     environment: { ...environment, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' },
     leftovers: output,
   });
-  const progress = setInterval(() => log(`still building (${seconds()} s)`), progressEveryMs);
+  const report = () => readFile(logFile, 'utf8').then((text) => log(progress(text)));
+  // The file is gone when the build has just ended.
+  const timer = setInterval(() => void report().catch(() => undefined), progressEveryMs);
   const abort = () => void child.kill();
   signal?.addEventListener('abort', abort);
   try {
     const code = await child.exited;
     signal?.throwIfAborted();
-    if (code !== 0)
-      throw new ControlPlaneError('BuildFailed', `go build failed; the end of its output:\n${child.lastLogLines}`);
-    log(`built in ${seconds()} s`);
+    if (code === 0) return await readFile(logFile, 'utf8');
+    throw new ControlPlaneError('BuildFailed', `go ${command} failed; the end of its output:\n${child.lastLogLines}`);
   } finally {
-    clearInterval(progress);
+    clearInterval(timer);
     signal?.removeEventListener('abort', abort);
   }
 }

@@ -10,9 +10,9 @@ import { RunningControlPlane, type ControlPlane } from './running-control-plane.
 export interface ControlPlaneOptions {
   /** Kept between starts. Default: a temporary directory that is removed at the end. */
   readonly dataDirectory?: string | undefined;
-  /** Directory with the programs. Default: $KUBEBUILDER_ASSETS, else they are built once with Go. */
+  /** Directory with the programs. Default: $KUBEBUILDER_ASSETS; else they are downloaded or built once. */
   readonly assets?: string | undefined;
-  /** Runs kube-controller-manager: garbage collection, namespaces and service accounts. */
+  /** Runs kube-controller-manager: garbage collection, namespaces and service accounts. It may have to be built first. */
   readonly controllerManager?: boolean | undefined;
   /** Additional flags of the API server, for example for an audit log. */
   readonly apiServerFlags?: readonly string[] | undefined;
@@ -35,11 +35,11 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const data = started.use(await openDataDirectory(options.dataDirectory));
   const [pki, etcd] = await both(preparePki(data.path), startEtcdIn(data, binaries, started, signal));
   const { apiServer, port } = await startOnFreePort({ data, binaries, pki, etcd, apiServerFlags, signal });
-  const parts = { binaries, data, pki, etcd, port, apiServer, apiServerFlags, stack: started.move() };
+  const parts = { binaries, data, pki, etcd, port, apiServer, apiServerFlags, log, stack: started.move() };
   const plane = new RunningControlPlane(parts);
   try {
     await plane.writeKubeconfig();
-    if (options.controllerManager === true) await plane.startControllerManager();
+    if (options.controllerManager === true) await plane.startControllerManager(signal);
     return plane;
   } catch (error) {
     await plane[Symbol.asyncDispose]();

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { respondsOk, type ApiServerEndpoint } from './api-server.ts';
-import type { Binaries } from './binaries.ts';
 import { Child } from '@metal/process/child.ts';
-import { ControlPlaneError, startFailed } from './errors.ts';
+import { startFailed } from './errors.ts';
 
 /** The controllers that a cluster without nodes needs. */
 const controllers = [
@@ -18,17 +17,17 @@ const readyWithinMs = 30_000;
 /**
  * Starts a kube-controller-manager and waits for its first service account. It collects garbage of kinds that are defined
  * later after up to 30 s.
- * @throws ControlPlaneError AssetsIncomplete or StartFailed.
+ * @throws ControlPlaneError StartFailed.
  */
 export async function startControllerManager({
-  binaries,
+  program,
   directory,
   kubeconfigPath,
   ...endpoint
-}: ApiServerEndpoint & { binaries: Binaries; directory: string; kubeconfigPath: string }): Promise<Child> {
+}: ApiServerEndpoint & { program: string; directory: string; kubeconfigPath: string }): Promise<Child> {
   const child = new Child({
     name: 'kube-controller-manager',
-    command: programOf(binaries),
+    command: program,
     directory,
     logFile: join(directory, 'kube-controller-manager.log'),
     failure: startFailed,
@@ -48,12 +47,4 @@ export async function startControllerManager({
       throw error;
     });
   return child;
-}
-
-function programOf({ controllerManager, directory }: Binaries): string {
-  if (controllerManager !== undefined) return controllerManager;
-  throw new ControlPlaneError(
-    'AssetsIncomplete',
-    `${directory} has no kube-controller-manager, which garbage collection requires; add it (it is among the release binaries), or unset KUBEBUILDER_ASSETS to build all programs with Go`,
-  );
 }

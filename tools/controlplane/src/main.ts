@@ -16,11 +16,12 @@ Examples:
   metal-controlplane kubectl --data .demo get namespaces
   PATH="$(metal-controlplane path):$PATH"     kubectl and the others for this shell
 
-The programs come from $KUBEBUILDER_ASSETS, or are built once with Go 1.26 or newer (about five minutes on two
-cores) into $XDG_CACHE_HOME or ~/.cache. However the command ends, by SIGKILL too, nothing is left running.
+The programs come from $KUBEBUILDER_ASSETS; else they are downloaded once into $XDG_CACHE_HOME or ~/.cache (about
+55 MB from $ENVTEST_DOWNLOAD_URL, by default GitHub), or built there with Go 1.26 or newer (about four minutes on
+two cores). kube-controller-manager is always built, when it is first needed. However the command ends, by SIGKILL too, nothing is left running.
 
 Exit codes: 0 ended as asked, 1 could not start or a program ended by itself, 2 wrong usage,
-3 neither Go nor ready-made programs; kubectl's own with kubectl.`;
+3 programs are missing and cannot be downloaded or built; kubectl's own with kubectl.`;
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -44,12 +45,12 @@ command
 
 command
   .command('build')
-  .description('build the programs if necessary')
+  .description('download or build the programs if necessary')
   .action(async () => log(`ready in ${(await findBinaries({ log })).directory}`));
 
 command
   .command('path')
-  .description('print the directory of the programs, for PATH or KUBEBUILDER_ASSETS')
+  .description('print the directory of the programs, for PATH or KUBEBUILDER_ASSETS; kubectl may be in PATH already')
   .action(async () => void process.stdout.write(`${(await findBinaries({ log })).directory}\n`));
 
 command

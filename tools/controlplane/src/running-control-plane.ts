@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isReady, startApiServer } from './api-server.ts';
-import type { Binaries } from './binaries.ts';
+import { type Binaries, findControllerManager } from './binaries.ts';
 import type { Child } from '@metal/process/child.ts';
 import { startControllerManager } from './controller-manager.ts';
 import type { DataDirectory } from './data-directory.ts';
@@ -18,6 +18,7 @@ interface Parts {
   readonly port: number;
   readonly apiServer: Child;
   readonly apiServerFlags: readonly string[];
+  readonly log: ((line: string) => void) | undefined;
   /** Stops etcd and releases the directory. */
   readonly stack: AsyncDisposableStack;
 }
@@ -87,9 +88,11 @@ export class RunningControlPlane implements ControlPlane {
     await this.startApiServer();
   }
 
-  async startControllerManager(): Promise<void> {
+  async startControllerManager(signal?: AbortSignal): Promise<void> {
     const { directory, kubeconfigPath } = this;
-    const child = await startControllerManager({ ...this.#parts, directory, kubeconfigPath });
+    const { binaries, log } = this.#parts;
+    const program = await findControllerManager(binaries, { log, signal });
+    const child = await startControllerManager({ ...this.#parts, program, directory, kubeconfigPath });
     this.#watch('kube-controller-manager', child);
     this.#parts.stack.defer(() => this.#end(child));
   }
@@ -129,7 +132,8 @@ export interface ControlPlane extends ControlPlaneAccess, AsyncDisposable {
   /** On the same port, with the same data. */
   startApiServer(): Promise<void>;
   restartApiServer(): Promise<void>;
-  startControllerManager(): Promise<void>;
+  /** Builds it first if the programs lack it. */
+  startControllerManager(signal?: AbortSignal): Promise<void>;
 }
 
 /** Access to a control plane of this or another process. */

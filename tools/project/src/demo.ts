@@ -2,8 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { ControlPlaneError } from '@metal/controlplane/errors.ts';
+import { OperatorError } from '@metal/kube/errors.ts';
 import { machineKinds, type MachineKind } from './demo/rack.ts';
-import { DemoFailed, Tour, type TourName, tours } from './demo/tour.ts';
+import { DemoFailed } from './demo/demo-failed.ts';
+import { Tour, type TourName, tours } from './demo/tour.ts';
 
 const count = (text: string): number => {
   const number = Number(text);
@@ -30,6 +33,11 @@ const command = new Command('make demo')
       .choices(tours)
       .default('life'),
   )
+  .option(
+    '--kubeconfig <file>',
+    'run in the existing cluster of its current context, after a confirmation; removes at its end what it has made',
+  )
+  .option('--yes', 'do not wait for the confirmation', false)
   .option('--once', 'exit after the tour', false)
   .option('--timeout <seconds>', 'time limit of one step (default: 120; in QEMU: 400)', count);
 
@@ -39,18 +47,22 @@ interface DemoFlags {
   tour: TourName;
   machines: MachineKind;
   once: boolean;
+  yes: boolean;
+  kubeconfig?: string;
   servers?: number;
   timeout?: number;
 }
 
 command.action(async () => {
-  const { machines, once, tour: name, ...overrides } = command.opts<DemoFlags>();
+  const { machines, once, yes, kubeconfig, tour: name, ...overrides } = command.opts<DemoFlags>();
   if (name === 'metal3' && machines !== 'simulated')
     throw new DemoFailed('--tour metal3 has an image that boots nothing: use --machines simulated');
   const { servers, timeout } = { ...usual[machines], ...overrides };
   const stop = new AbortController();
+  // A second signal ends the process at once, but leaves no objects in an existing cluster.
+  const listen = kubeconfig === undefined ? 'once' : 'on';
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => stop.abort(new DemoFailed('stopped')));
+    process[listen](signal, () => stop.abort(new DemoFailed('stopped', 0)));
   await using stack = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'metal-demo-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
@@ -60,6 +72,7 @@ command.action(async () => {
     machines,
     stepTimeoutMs: timeout * 1_000,
     directory,
+    existing: kubeconfig === undefined ? undefined : { kubeconfig, yes, directory },
     signal: stop.signal,
   });
   await tour.walk();
@@ -69,9 +82,15 @@ command.action(async () => {
 command.parseAsync().then(
   () => process.exit(0),
   (error: unknown) => {
-    process.stderr.write(
-      `\ndemo: ${error instanceof DemoFailed ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-    );
-    process.exit(error instanceof DemoFailed && error.message === 'stopped' ? 0 : 1);
+    process.stderr.write(`\ndemo: ${describe(error)}\n`);
+    process.exit(error instanceof DemoFailed ? error.exitCode : 1);
   },
 );
+
+function describe(error: unknown): string {
+  // Of the removal, after another failure.
+  if (error instanceof SuppressedError) return `${describe(error.suppressed)}\n${describe(error.error)}`;
+  const hasRemedy = error instanceof DemoFailed || error instanceof ControlPlaneError || error instanceof OperatorError;
+  if (hasRemedy) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { requireGo } from '@metal/controlplane/build.ts';
+import { requireGo } from '@metal/controlplane/go.ts';
 import { cacheDirectory } from '@metal/process/cache-directory.ts';
 import { Child } from '@metal/process/child.ts';
 import { takeFileLock } from '@metal/controlplane/file-lock.ts';
@@ -33,7 +33,7 @@ export async function findGoProgram(program: GoProgram, { environment, log }: Go
   const found = await findBuiltGoProgram(program, environment);
   if (found !== undefined) return found;
   const path = await pathInCache(program, environment);
-  await requireGo(environment);
+  await requireGo(environment, `name a ready-made ${program.name} in ${program.variable}`);
   await mkdir(dirname(dirname(path)), { recursive: true });
   const onWait = () => log(`another process builds ${program.name}; waiting for it`);
   await using _lock = await takeFileLock(`${dirname(path)}.lock`, { onWait });

@@ -17,6 +17,8 @@ import { serveBytes } from './serve-bytes.ts';
 /** What the tour of the rack gives to the tour of day 2. */
 export interface DayTwoStage {
   readonly client: KubeClient;
+  /** Of the claim. */
+  readonly namespace: string;
   readonly servers: Cache<Server>;
   readonly claims: Cache<ServerClaim>;
   readonly step: <T>(title: string, work: () => Promise<T>) => Promise<T>;
@@ -43,7 +45,7 @@ export async function walkDayTwo(stage: DayTwoStage, claim: ServerClaim): Promis
   await createSettings(stage, await labelTuned(stage));
   await stage.step(`install BIOS ${version} on a canary, then on two servers at a time`, async () => {
     await createVersions(stage, uri);
-    const waiting = () => stage.claims.get('default/demo')?.metadata.labels?.[maintenanceNeededLabel] === 'true';
+    const waiting = () => claimIn(stage)?.metadata.labels?.[maintenanceNeededLabel] === 'true';
     await stage.until('all servers without a claim have the BIOS', [updates.versions, stage.claims], () => {
       const done = [...updates.versions.all()].filter(({ status }) => status?.state === 'Completed').length;
       return done >= count - 1 && waiting();
@@ -105,8 +107,10 @@ async function createVersions({ client }: DayTwoStage, uri: string): Promise<voi
   });
 }
 
-function isServedWithBios({ servers, claims }: DayTwoStage, { versions }: Updates): boolean {
-  const server = servers.get(claims.get('default/demo')?.spec.serverRef?.name ?? '');
+const claimIn = ({ claims, namespace }: DayTwoStage): ServerClaim | undefined => claims.get(`${namespace}/demo`);
+
+function isServedWithBios(stage: DayTwoStage, { versions }: Updates): boolean {
+  const server = stage.servers.get(claimIn(stage)?.spec.serverRef?.name ?? '');
   const reason = server?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
   const isDone = [...versions.all()].every(({ status }) => status?.state === 'Completed');
   return isDone && reason === 'ClaimServed';

@@ -10,7 +10,7 @@ import type { CostMeter } from './costs.ts';
 import type { DayTwoStage } from './day-two.ts';
 import { serveBytes } from './serve-bytes.ts';
 
-export interface HostStage extends Pick<DayTwoStage, 'client' | 'step' | 'until' | 'log'> {
+export interface HostStage extends Pick<DayTwoStage, 'client' | 'namespace' | 'step' | 'until' | 'log'> {
   readonly fleet: Fleet;
   readonly costs: CostMeter;
 }
@@ -22,7 +22,6 @@ export interface HostImage {
   readonly checksum: string;
 }
 
-const namespace = 'default';
 const sectorBytes = 512;
 const firstPartition = 2_048;
 const imageBytes = 4 * 2 ** 20;
@@ -70,7 +69,7 @@ async function watchHosts({ client }: HostStage, stack: AsyncDisposableStack): P
 
 const stateOf = (host: BareMetalHost | undefined): string => host?.status?.provisioning.state ?? '';
 
-async function createHost({ client, fleet }: HostStage, { name, bmc, machine }: Node): Promise<void> {
+async function createHost({ client, namespace, fleet }: HostStage, { name, bmc, machine }: Node): Promise<void> {
   const credentialsName = `${name}-bmc`;
   await client.create(Secret, {
     metadata: { name: credentialsName, namespace },
@@ -89,7 +88,7 @@ async function createHost({ client, fleet }: HostStage, { name, bmc, machine }: 
 
 /** Onto the first disk that the inspection has found. */
 async function deploy(
-  { client, step, until }: HostStage,
+  { client, namespace, step, until }: HostStage,
   hosts: Cache<BareMetalHost>,
   { name, image: { url, checksum } }: { name: string; image: HostImage },
 ): Promise<void> {
@@ -106,7 +105,11 @@ async function deploy(
   });
 }
 
-async function release({ client, step, until }: HostStage, hosts: Cache<BareMetalHost>, name: string): Promise<void> {
+async function release(
+  { client, namespace, step, until }: HostStage,
+  hosts: Cache<BareMetalHost>,
+  name: string,
+): Promise<void> {
   await step(`remove the image; ${name} is cleaned, off and available again`, async () => {
     await client.mergePatch(BareMetalHost, { name, namespace }, { spec: { image: null } });
     await until('the host is available', [hosts], () => stateOf(hosts.get(`${namespace}/${name}`)) === 'available');

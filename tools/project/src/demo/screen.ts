@@ -7,6 +7,12 @@ const redrawMs = 200;
 const mostRows = 24;
 const header = ['SERVER', 'MANUFACTURER', 'STATE', 'POWER', 'REASON'];
 
+export interface SummaryCluster {
+  /** For the person who explores the objects. */
+  readonly shownKubeconfig: string;
+  readonly kubectl: string;
+}
+
 /** Prints steps with their times and a live table below the current one. Without a terminal, one line per change of state. */
 export class Screen implements Disposable {
   readonly #out: WriteStream;
@@ -78,7 +84,7 @@ export class Screen implements Disposable {
     return (table.length > 0 ? table : [...align([header]), '  there is no Server yet']).join('\n');
   }
 
-  summary(kubeconfigPath: string, kubectl: string, kinds: readonly string[]): void {
+  summary({ shownKubeconfig, kubectl }: SummaryCluster, kinds: readonly string[]): void {
     const total = this.#times.reduce((sum, { seconds }) => sum + seconds, 0);
     const widest = Math.max(...this.#times.map(({ title }) => title.length));
     const rows = this.#times.map(
@@ -90,7 +96,7 @@ export class Screen implements Disposable {
       `  ${'total'.padEnd(widest)}  ${total.toFixed(1).padStart(6)} s`,
       '',
       'Explore the objects:',
-      `  export KUBECONFIG=${kubeconfigPath}`,
+      `  export KUBECONFIG=${shownKubeconfig}`,
       `  ${kubectl} get ${kinds.join(',')}`,
       '',
     ];

@@ -1,22 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { admissionRules } from '@metal/api/admission.ts';
-import { kinds } from '@metal/api/kinds.ts';
-import { metal3AdmissionRules } from '@metal/api/metal3/admission/metal3-admission-rules.ts';
-import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { startControlPlane } from '@metal/controlplane/control-plane.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import type { ControlPlane } from '@metal/controlplane/running-control-plane.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';
-import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
-import { installAdmissionRules, installKinds } from '@metal/kube/client/install-kinds.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
 import { systemClock } from '@metal/kube/runtime/clock.ts';
 import type { Fleet } from '@metal/simulator/fleet.ts';
 import { pino } from 'pino';
 import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts';
+import { type Cluster, type ExistingCluster, openExistingCluster, openOwnCluster } from './cluster.ts';
 import { CostMeter } from './costs.ts';
 import { type MachineKind, openRack } from './rack.ts';
 import type { Screen } from './screen.ts';
@@ -29,11 +23,15 @@ export interface StageOptions {
   readonly directory: string;
   /** Origin of images for the hosts of Metal3, whose kinds exist then; undefined: there are none. */
   readonly hostImages: string | undefined;
+  /** Instead of an own control plane. */
+  readonly existing: ExistingCluster | undefined;
+  /** Ends a long start. */
+  readonly signal: AbortSignal;
 }
 
-/** A control plane, machines, and the operator. */
+/** A cluster, machines, and the operator. */
 export interface Stage {
-  readonly plane: ControlPlane;
+  readonly cluster: Cluster;
   readonly fleet: Fleet;
   readonly operator: OperatorProcess;
   readonly client: KubeClient;
@@ -43,18 +41,15 @@ export interface Stage {
 }
 
 export async function setUpStage(options: StageOptions, screen: Screen, stack: AsyncDisposableStack): Promise<Stage> {
-  const plane = await screen.step('start a Kubernetes control plane', () =>
-    startControlPlane({ controllerManager: true, log: (line) => screen.log(line) }),
-  );
-  stack.use(plane);
-  const client = stack.use(createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'demo' }));
-  const { servers: count, directory, hostImages } = options;
-  await install(client, screen, hostImages === undefined ? [] : metal3Kinds);
+  const { servers: count, directory, hostImages, existing, signal } = options;
+  const extent = { withHosts: hostImages !== undefined, screen, stack, signal };
+  const cluster = await (existing === undefined ? openOwnCluster(extent) : openExistingCluster(existing, extent));
+  const { client } = cluster;
   const rack = await openRack[options.machines]({ servers: count, directory, screen });
   const fleet = stack.use(rack.fleet);
   const metricsPort = await freePort();
   const flags = [
-    ...(await writeFlags(directory, plane.kubeconfigPath, fleet)),
+    ...(await writeFlags(directory, cluster, fleet)),
     ...rack.flags,
     ...(hostImages === undefined ? [] : hostFlags(hostImages)),
     `--metrics-bind-address=127.0.0.1:${metricsPort}`,
@@ -71,14 +66,7 @@ export async function setUpStage(options: StageOptions, screen: Screen, stack: A
   if (options.machines === 'qemu' && process.stdin.isTTY && process.stdout.isTTY)
     stack.use(openSerialView(screen, fleet.nodes, () => process.kill(process.pid, 'SIGINT')));
   const costs = new CostMeter(`http://127.0.0.1:${metricsPort}/metrics`, fleet);
-  return { plane, fleet, operator, client, servers, claims, costs };
-}
-
-async function install(client: KubeClient, screen: Screen, more: typeof metal3Kinds | readonly []): Promise<void> {
-  await screen.step(`install ${kinds.length + more.length} kinds`, async () => {
-    await installKinds(client, [...kinds, ...more]);
-    await installAdmissionRules(client, [...admissionRules, ...(more.length > 0 ? metal3AdmissionRules : [])]);
-  });
+  return { cluster, fleet, operator, client, servers, claims, costs };
 }
 
 const hostFlags = (origin: string): string[] => [
@@ -88,11 +76,12 @@ const hostFlags = (origin: string): string[] => [
   '--refused-image-networks=192.0.2.0/24',
 ];
 
-async function writeFlags(directory: string, kubeconfigPath: string, fleet: Fleet): Promise<string[]> {
+async function writeFlags(directory: string, { kubeconfigPath, namespace }: Cluster, fleet: Fleet): Promise<string[]> {
   const path = (name: string) => join(directory, name);
   await writeFile(path('mac-prefixes.yaml'), fleet.macPrefixFile());
   return [
     `--kubeconfig=${kubeconfigPath}`,
+    `--manager-namespace=${namespace}`,
     `--mac-prefixes-file=${path('mac-prefixes.yaml')}`,
     `--boot-images=${path('images.json')}`,
     '--probe-image=demo/probe',

@@ -1,14 +1,13 @@
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { ExistingCluster } from './cluster.ts';
 import { type DayTwoStage, type Followed, walkDayTwo } from './day-two.ts';
+import { DemoFailed } from './demo-failed.ts';
 import { type HostImage, serveHostImage, walkHosts } from './hosts.ts';
 import type { MachineKind } from './rack.ts';
 import { Screen } from './screen.ts';
 import { setUpStage, type Stage } from './stage.ts';
-
-/** A step of the tour failed; the message has the step and the last state. */
-export class DemoFailed extends Error {}
 
 export const tours = ['life', 'day2', 'metal3'] as const;
 export type TourName = (typeof tours)[number];
@@ -19,6 +18,7 @@ export interface TourOptions {
   readonly machines: MachineKind;
   readonly stepTimeoutMs: number;
   readonly directory: string;
+  readonly existing: ExistingCluster | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -65,11 +65,11 @@ export class Tour implements AsyncDisposable {
    * instead.
    */
   async walk(): Promise<void> {
-    const { plane, fleet, costs } = this.#stage;
+    const { cluster, fleet, costs } = this.#stage;
     if (this.#hostImage === undefined) await this.#walkServers();
     else await walkHosts({ ...this.#steps(), fleet, costs }, this.#hostImage);
     const more = this.#hostImage === undefined ? [] : ['baremetalhosts'];
-    this.#screen.summary(plane.kubeconfigPath, plane.binaries.kubectl, [...more, 'servers', 'bmcs', 'serverclaims']);
+    this.#screen.summary(cluster, [...more, 'servers', 'bmcs', 'serverclaims']);
   }
 
   /** Waits for Ctrl-C. */
@@ -93,9 +93,10 @@ export class Tour implements AsyncDisposable {
   }
 
   #steps(): DayTwoStage {
-    const { client, servers, claims } = this.#stage;
+    const { client, cluster, servers, claims } = this.#stage;
     return {
       client,
+      namespace: cluster.namespace,
       servers,
       claims,
       step: (title, work) => this.#screen.step(title, work),
@@ -125,16 +126,16 @@ export class Tour implements AsyncDisposable {
   }
 
   async #claim(): Promise<ServerClaim> {
-    const { client, servers, claims } = this.#stage;
+    const { client, cluster, servers } = this.#stage;
     const [first] = [...servers.all()].map(({ metadata }) => metadata.name).toSorted();
     if (first === undefined) throw new DemoFailed('there is no server to claim');
     await client.mergePatch(Server, { name: first }, { metadata: { labels: { [rackLabel]: 'demo' } } });
     const claim = await client.create(ServerClaim, {
-      metadata: { name: 'demo', namespace: 'default' },
+      metadata: { name: 'demo', namespace: cluster.namespace },
       spec: { power: 'On', image: 'demo/os', serverSelector: { matchLabels: { [rackLabel]: 'demo' } } },
     });
     await this.#screen.step(`bind a claim with a selector to ${first}`, () =>
-      this.#until('the claim is Bound', [], () => claims.get('default/demo')?.status?.phase === 'Bound'),
+      this.#until('the claim is Bound', [], () => this.#demoClaim()?.status?.phase === 'Bound'),
     );
     await this.#screen.step('boot the image of the claim', () =>
       this.#until(
@@ -147,17 +148,22 @@ export class Tour implements AsyncDisposable {
   }
 
   async #release({ metadata }: ServerClaim): Promise<void> {
-    const { client, claims, servers, costs } = this.#stage;
-    const name = claims.get('default/demo')?.spec.serverRef?.name ?? '';
+    const { client, servers, costs } = this.#stage;
+    const name = this.#demoClaim()?.spec.serverRef?.name ?? '';
     await this.#screen.step('delete the claim; the server is powered off and Available again', async () => {
       await client.delete(ServerClaim, metadata, { uid: metadata.uid });
       await this.#until(
         'the claim is deleted and its server is Available',
         [],
-        () => claims.get('default/demo') === undefined && reasonOf(servers.get(name)) === 'Available',
+        () => this.#demoClaim() === undefined && reasonOf(servers.get(name)) === 'Available',
       );
     });
     this.#screen.log(`             from claim to release: ${await costs.spentPerServer(1)}`);
+  }
+
+  #demoClaim(): ServerClaim | undefined {
+    const { claims, cluster } = this.#stage;
+    return claims.get(`${cluster.namespace}/demo`);
   }
 
   #until(expectation: string, followed: readonly Followed[], holds: () => boolean): Promise<void> {
@@ -181,7 +187,8 @@ export class Tour implements AsyncDisposable {
         stepTimeoutMs,
       );
       stack.defer(() => clearTimeout(timer));
-      const onAbort = () => end(new DemoFailed('stopped'));
+      const onAbort = () => end(stoppedBy(signal));
+      if (signal.aborted) return onAbort();
       signal.addEventListener('abort', onAbort, { once: true });
       stack.defer(() => signal.removeEventListener('abort', onAbort));
       void operator.ended.then((code) =>
@@ -191,6 +198,9 @@ export class Tour implements AsyncDisposable {
     });
   }
 }
+
+const stoppedBy = ({ reason }: AbortSignal): Error =>
+  reason instanceof Error ? reason : new DemoFailed(String(reason));
 
 const reasonOf = (server: Server | undefined): string | undefined =>
   server?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
