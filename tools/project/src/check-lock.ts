@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import type { Violation } from './check-boundaries.ts';
+import type { Violation } from './violation.ts';
 
 const lockFiles = ['package-lock.json', 'tools/project/docs-site/package-lock.json'];
 const lock = z.object({
