@@ -4,8 +4,7 @@ import { type AdmissionRule } from '@metal/kube/kinds/admission.ts';
 import type { Kind } from '@metal/kube/kinds/kind.ts';
 import { Transport } from '@metal/kube/client/transport.ts';
 import { openCluster, startCluster } from '@metal/testenv/cluster/cluster.ts';
-import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
-import { installAdmissionRules, installKinds } from '@metal/kube/client/install-kinds.ts';
+import { installAdmissionRules } from '@metal/kube/client/install-kinds.ts';
 import { untilEnforced } from '@metal/testenv/cluster/until-enforced.ts';
 
 export interface ApiResponse {
@@ -100,12 +99,11 @@ export async function openApi(): Promise<Api> {
   return new Api(cluster.kubeconfigPath, started.move());
 }
 
-/** The same with the kinds of Metal3, without their admission rules. */
-export async function openMetal3Api(): Promise<Api> {
+/** The same without admission rules. */
+export async function openApiWithoutAdmission(): Promise<Api> {
   await using started = new AsyncDisposableStack();
-  const api = new Api(started.use(await startCluster()).kubeconfigPath, started.move());
-  await installKinds(api.client, metal3Kinds);
-  return api;
+  const { kubeconfigPath } = started.use(await startCluster({ admission: false }));
+  return new Api(kubeconfigPath, started.move());
 }
 
 interface Condition {

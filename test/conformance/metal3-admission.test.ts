@@ -7,14 +7,14 @@ import { parseBmcAddress } from '@metal/metal3/bmc/parse-bmc-address.ts';
 import { metal3Kinds, unusedMetal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
 import { CustomResourceDefinition } from '@metal/kube/kinds/builtin.ts';
 import { installAdmissionRules } from '@metal/kube/client/install-kinds.ts';
-import { type Api, type ApiResponse, conditionsOf, openMetal3Api } from './api.ts';
+import { type Api, type ApiResponse, conditionsOf, openApiWithoutAdmission } from './api.ts';
 import type { ChangedRow, CreatedRow } from './metal3-row.ts';
 import { changedRows, createdRows } from './metal3-rows.ts';
 
 suite('an API server with the kinds of Metal3', () => {
   let api: Api;
   before(async () => {
-    api = await openMetal3Api();
+    api = await openApiWithoutAdmission();
     // Before the policies, like a host that is older than they are.
     const metadata = { name: 'invalid', namespace: 'default', finalizers: ['test.example/kept'] };
     await api.create(BareMetalHost, 'invalid', { metadata, spec: { online: false, disablePowerOff: true } });

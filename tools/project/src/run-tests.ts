@@ -10,7 +10,7 @@ import { processorTimeMs } from '@metal/process/processor-time.ts';
 import { FleetError } from '@metal/simulator/errors.ts';
 import { qemuAvailable } from '@metal/simulator/qemu/programs.ts';
 import { Command } from 'commander';
-import { arrangeFiles, type ArrangedFile } from './arranged-files.ts';
+import { arrangeFiles } from './arranged-files.ts';
 import { findButane } from './butane.ts';
 import { ControlPlanePool } from './control-plane-pool.ts';
 import { findHelm } from './helm.ts';
@@ -19,7 +19,7 @@ import { findImageRegistry } from './image-registry.ts';
 import { type Leftovers, markRun } from './leftovers.ts';
 import { findPromtool } from './promtool.ts';
 import { sourceFiles } from './source-files.ts';
-import { describeTimes, readTestTimes, type TestTime, testTimesVariable } from './test-times.ts';
+import { describeTimes, readTestTimes, testTimesVariable, timesByPath } from './test-times.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const testTimeoutMs = 600_000;
@@ -101,7 +101,7 @@ async function main(patterns: string[], flags: Flags): Promise<void> {
   );
   const testsMs = processorTimeMs();
   await pool[Symbol.asyncDispose]();
-  const files = timesByFile(readTestTimes(timesFile), arranged);
+  const files = timesByPath(readTestTimes(timesFile), arranged);
   // The programs of the pool count once they have ended.
   const processorMs = processorTimeMs();
   const wallMs = performance.now();
@@ -117,15 +117,6 @@ async function buildPrograms(files: readonly TestFile[]): Promise<void> {
   if (files.some(({ needsControlPlane }) => needsControlPlane)) await findBinaries({ log });
   for (const { file, find } of goPrograms)
     if (files.some(({ goFiles }) => goFiles.includes(file))) await find({ environment: process.env, log });
-}
-
-/** Without the processes that ran several files: each of those files has recorded its time, or is a table test. */
-function timesByFile(times: readonly TestTime[], arranged: readonly ArrangedFile[]): TestTime[] {
-  const names = new Map(arranged.map(({ file, paths }) => [file, paths.length === 1 ? paths[0] : undefined]));
-  return times.flatMap(({ file, processorMs }) => {
-    const name = names.has(file) ? names.get(file) : file;
-    return name === undefined ? [] : [{ file: name, processorMs }];
-  });
 }
 
 async function demandQemu(): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeTimes } from './test-times.ts';
+import { describeTimes, timesByPath } from './test-times.ts';
 
 test('a run prints its times and its dearest files first', () => {
   const files = [
@@ -25,4 +25,24 @@ test('at most ten files are printed, and none without any', () => {
   const files = Array.from({ length: 30 }, (_, index) => ({ file: `${index}.test.ts`, processorMs: index }));
   assert.equal(describeTimes({ ...times, files }).split('\n').length, 12);
   assert.equal(describeTimes({ ...times, files: [] }).split('\n').length, 1);
+});
+
+test('files that run as suites count on their own, table tests together', () => {
+  const arranged = [
+    { file: '/cache/000-a.test.mjs', paths: ['a.test.ts', 'b.test.ts'] },
+    { file: '/cache/001-s.test.mjs', paths: ['s.test.ts'] },
+    { file: '/root/c.test.ts', paths: ['c.test.ts'] },
+  ];
+  const times = ['/cache/000-a.test.mjs', 's.test.ts', '/cache/001-s.test.mjs', '/root/c.test.ts'];
+  assert.deepEqual(
+    timesByPath(
+      times.map((file, processorMs) => ({ file, processorMs })),
+      arranged,
+    ),
+    [
+      { file: '2 table tests', processorMs: 0 },
+      { file: 's.test.ts', processorMs: 1 },
+      { file: 'c.test.ts', processorMs: 3 },
+    ],
+  );
 });

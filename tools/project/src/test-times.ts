@@ -1,3 +1,4 @@
+import type { ArrangedFile } from './arranged-files.ts';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
 /** Environment variable with the file that collects the processor time of each test file. */
@@ -21,6 +22,17 @@ export function readTestTimes(path: string): TestTime[] {
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
   // Written by `recordTestTime`.
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as TestTime);
+}
+
+/** The times by the paths of the test files, in place of the files that import them. Files that run as suites have recorded their own. */
+export function timesByPath(times: readonly TestTime[], arranged: readonly ArrangedFile[]): TestTime[] {
+  const recorded = new Set(times.map(({ file }) => file));
+  const pathsOf = new Map(arranged.map(({ file, paths }) => [file, paths]));
+  return times.flatMap(({ file, processorMs }) => {
+    const paths = pathsOf.get(file) ?? [file];
+    if (paths.some((path) => path !== file && recorded.has(path))) return [];
+    return [{ file: paths.length === 1 ? paths.join() : `${paths.length} table tests`, processorMs }];
+  });
 }
 
 export interface RunTimes {
