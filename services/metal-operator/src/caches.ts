@@ -1,7 +1,7 @@
 import { watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { type MachineCaches, watchMachineKinds } from '@metal/dhcp/machines.ts';
 import { type MetadataCaches, watchMetadataKinds } from '@metal/metadata/metadata.ts';
-import { type Metal3Caches, watchMetal3Kinds } from '@metal/metal3/caches.ts';
+import type { Metal3Caches } from '@metal/metal3/caches.ts';
 import { type OperatorCaches, watchOperatorKinds } from '@metal/operator/caches.ts';
 import type { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { KindProblem } from '@metal/kube/client/installed-kinds.ts';
@@ -9,6 +9,7 @@ import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { seconds } from '@metal/kube/runtime/durations.ts';
 import type { Logger } from 'pino';
 import { describeHold, type KindMonitor } from './kind-monitor.ts';
+import type { Metal3Service } from './metal3-service.ts';
 import type { MetalOperatorConfig } from './options.ts';
 
 interface CachesToStart {
@@ -89,12 +90,16 @@ export interface Caches {
 }
 
 /** Declares the watches of all components. */
-export function watchKinds(cacheSet: CacheSet, { components }: MetalOperatorConfig): Caches {
+export function watchKinds(
+  cacheSet: CacheSet,
+  { components }: MetalOperatorConfig,
+  metal3Service: Pick<Metal3Service, 'watchMetal3Kinds'> | undefined,
+): Caches {
   const metadata = components.has('metadata') ? watchMetadataKinds(cacheSet) : undefined;
   const operator = components.size === 1 && components.has('metadata') ? undefined : watchOperatorKinds(cacheSet);
   if (components.has('boot')) watchIpxeBootConfigs(cacheSet);
   const machines = components.has('dhcp') ? watchMachineKinds(cacheSet) : undefined;
-  const metal3 = components.has('metal3') ? watchMetal3Kinds(cacheSet) : undefined;
+  const metal3 = metal3Service?.watchMetal3Kinds(cacheSet);
   return { metadata, machines, operator, metal3 };
 }
 

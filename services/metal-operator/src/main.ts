@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   });
   using _keepAlive = keepProcessAlive();
   const identity = `${hostname()}_${randomUUID()}`;
-  const prepared = prepareMetalOperator({ config, clock: systemClock, random: Math.random, log, identity });
+  const prepared = await prepareMetalOperator({ config, clock: systemClock, random: Math.random, log, identity });
   const { metrics, client } = prepared;
   collectDefaultMetrics({ register: metrics });
   exportBuild(metrics);

@@ -1,10 +1,10 @@
 import { kinds } from '@metal/api/kinds.ts';
 import { bootTokenKeyFrom } from '@metal/api/wire/boot-token-key.ts';
-import { metal3Kinds } from '@metal/api/metal3/metal3-kinds.ts';
 import { ControllerMetrics } from '@metal/kube/controller/metrics.ts';
 import { CacheSet } from '@metal/kube/cache/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
 import { Registry as MetricsRegistry } from 'prom-client';
+import type { Metal3Service } from './metal3-service.ts';
 import type { Component, MetalOperatorConfig } from './options.ts';
 import {
   type MetalOperatorOptions,
@@ -12,7 +12,6 @@ import {
   type SharedWithCaches,
   startBootService,
   startDhcpService,
-  startMetal3Controllers,
   startMetadataService,
   startRegistryService,
 } from './services.ts';
@@ -60,19 +59,22 @@ export interface PreparedMetalOperator {
 }
 
 /** Sends no request yet. @throws KubeError when no cluster is configured */
-export function prepareMetalOperator(options: MetalOperatorOptions): PreparedMetalOperator {
+export async function prepareMetalOperator(options: MetalOperatorOptions): Promise<PreparedMetalOperator> {
+  const { clock, log, config } = options;
+  const metal3Service = config.components.has('metal3') ? await import('./metal3-service.ts') : undefined;
   const metrics = new MetricsRegistry();
   const client = createKubeClient({
-    kubeconfigPath: options.config.kubeconfigPath,
-    homeCluster: options.config.homeCluster,
+    kubeconfigPath: config.kubeconfigPath,
+    homeCluster: config.homeCluster,
     defaultFieldManager: 'metal-operator',
     metrics,
   });
-  const { clock, log, config } = options;
   const cacheSet = new CacheSet({ client, clock, log, metrics });
-  const caches = watchKinds(cacheSet, config);
+  const caches = watchKinds(cacheSet, config, metal3Service);
   const { required } = cacheSet;
-  const monitored = [...kinds, ...metal3Kinds].filter(({ plural, group }) => required.includes(`${plural}.${group}`));
+  const monitored = [...kinds, ...(metal3Service?.metal3Kinds ?? [])].filter(({ plural, group }) =>
+    required.includes(`${plural}.${group}`),
+  );
   const kindMonitor = new KindMonitor({ client, kinds: monitored, clock, log, compared: options.comparedKinds });
   exportKindProblems(metrics, kindMonitor);
   let running: RunningMetalOperator | undefined;
@@ -89,14 +91,14 @@ export function prepareMetalOperator(options: MetalOperatorOptions): PreparedMet
     },
     otherOperators: () => running?.otherOperators() ?? [],
     start: async () => {
-      running = await start({ ...options, metrics, client, cacheSet, caches, kindMonitor });
+      running = await start({ ...options, metrics, client, cacheSet, caches, kindMonitor, metal3Service });
       return running;
     },
   };
 }
 
 export async function startMetalOperator(options: MetalOperatorOptions): Promise<RunningMetalOperator> {
-  return prepareMetalOperator(options).start();
+  return (await prepareMetalOperator(options)).start();
 }
 
 interface Prepared extends MetalOperatorOptions {
@@ -105,6 +107,8 @@ interface Prepared extends MetalOperatorOptions {
   readonly cacheSet: CacheSet;
   readonly caches: Caches;
   readonly kindMonitor: KindMonitor;
+  /** Undefined without the component. */
+  readonly metal3Service: Metal3Service | undefined;
 }
 
 /**
@@ -112,7 +116,7 @@ interface Prepared extends MetalOperatorOptions {
  * controllers that boot machines from them. Disposing stops them in the reverse order.
  */
 async function start(prepared: Prepared): Promise<RunningMetalOperator> {
-  const { metrics, client, cacheSet, caches, kindMonitor, config } = prepared;
+  const { metrics, client, cacheSet, caches, kindMonitor, metal3Service, config } = prepared;
   await using stack = new AsyncDisposableStack();
   stack.use(client);
   const stop = new AbortController();
@@ -127,7 +131,11 @@ async function start(prepared: Prepared): Promise<RunningMetalOperator> {
   const others =
     caches.operator === undefined
       ? noOtherServices
-      : await startOtherServices({ ...shared, caches: caches.operator }, { ...caches, cacheSet, kindMonitor }, stack);
+      : await startOtherServices(
+          { ...shared, caches: caches.operator },
+          { ...caches, cacheSet, kindMonitor, metal3Service },
+          stack,
+        );
   const { running, presence, ...urls } = others;
   const stopped =
     running ?? new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }));
@@ -170,8 +178,9 @@ async function startOtherServices(
     cacheSet,
     machines,
     metal3,
+    metal3Service,
     kindMonitor,
-  }: Pick<Prepared, 'cacheSet' | 'kindMonitor'> & Pick<Caches, 'machines' | 'metal3'>,
+  }: Pick<Prepared, 'cacheSet' | 'kindMonitor' | 'metal3Service'> & Pick<Caches, 'machines' | 'metal3'>,
   stack: AsyncDisposableStack,
 ): Promise<OtherServices> {
   const { config } = shared;
@@ -190,7 +199,8 @@ async function startOtherServices(
     startControllers(shared, { registryUrl, bootUrl, cacheSet, controllerMetrics }, stack),
   );
   const hosts =
-    metal3 && startMetal3Controllers(shared, { caches: metal3, cacheSet, controllerMetrics, stack }).stopped;
+    metal3 &&
+    metal3Service?.startMetal3Controllers(shared, { caches: metal3, cacheSet, controllerMetrics, stack }).stopped;
   return {
     registryUrl: ownRegistryUrl,
     bootUrl: boot?.url,

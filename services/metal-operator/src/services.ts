@@ -10,9 +10,7 @@ import type { CacheSet } from '@metal/kube/cache/cache.ts';
 import type { ComparedKinds } from '@metal/kube/client/installed-kinds.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
-import { builtInBackEnds } from '@metal/metal3/built-in-back-ends.ts';
-import type { Metal3Caches } from '@metal/metal3/caches.ts';
-import { type Metal3Options, type RunningMetal3, startMetal3 } from '@metal/metal3/metal3.ts';
+import type { Metal3Options } from '@metal/metal3/metal3.ts';
 import { type MetadataCaches, startMetadata } from '@metal/metadata/metadata.ts';
 import { startRegistry } from '@metal/registry/registry.ts';
 import type { Logger } from 'pino';
@@ -183,47 +181,6 @@ export async function startDhcpService(
   });
   stack.use(service);
 }
-
-/** The controllers of BareMetalHosts have a lease of their own, which the baremetal-operator of Metal3 takes too. */
-export function startMetal3Controllers(
-  shared: SharedWithCaches,
-  {
-    stack,
-    ...manager
-  }: Pick<Metal3Options, 'cacheSet' | 'controllerMetrics'> & { caches: Metal3Caches; stack: AsyncDisposableStack },
-): RunningMetal3 {
-  const { config, identity, hostBackEnds } = shared;
-  const { caches, client, clock, random, log, metrics, signal } = shared;
-  const namespace = config.operator.managerNamespace;
-  const running = startMetal3({
-    config: config.metal3,
-    client,
-    clock,
-    random,
-    log,
-    metrics,
-    signal,
-    ...manager,
-    backEnds:
-      hostBackEnds ??
-      builtInBackEnds(
-        {
-          config: config.metal3,
-          caches: { ...caches, ...hostCachesOf(manager.caches) },
-          client,
-          fleetDisks: config.operator.cleanupDisks,
-          publishesFirmware: config.operator.publishesFirmware,
-          clock,
-          random,
-        },
-        stack,
-      ),
-    leaderElection: config.leaderElect ? { namespace, identity, ...config.lease } : undefined,
-  });
-  return stack.use(running);
-}
-
-const hostCachesOf = ({ hosts, firmwareComponents }: Metal3Caches) => ({ hosts, firmwareComponents });
 
 const dhcpLeaseName = 'metal-operator-dhcp';
 

@@ -32,6 +32,7 @@ const server = make(
   { systemUUID: 'a', bmcRef: { name: 'bmc' }, serverClaimRef: { namespace: 'team', name: 'claim' } },
   { status: { state: 'Maintenance' } },
 );
+const available = withStatus(server, { state: 'Available' });
 const bmc = make('BMC', 'bmc', { bmcSecretRef: { name: 'secret' }, protocol: {} });
 const claim = make('ServerClaim', 'claim', { serverRef }, { namespace: 'team' });
 const maintenance = (name: string, more: Partial<ObjectMeta> & { status?: Member } = {}) =>
@@ -78,6 +79,7 @@ function enqueuedBy(names: readonly string[], { before, after }: WatchedChange):
 }
 
 const queue = ['servermaintenance'];
+const inventory = ['serverinventory'];
 const ofServer = ['servermaintenance ops/first', 'servermaintenance ops/second'];
 const updates = ['bios-settings', 'bios-version', 'bmc-settings', 'bmc-version', 'firmware-version'];
 const allUpdates = [
@@ -144,6 +146,24 @@ const lines: [title: string, names: readonly string[], change: WatchedChange, ke
     ['bmc-settings'],
     { before: bmcVersion, after: withStatus(bmcVersion, { state: 'Completed' }) },
     ['bmc-settings bmc-settings'],
+  ],
+  [
+    'a server whose maintenance ends wakes its inventory',
+    inventory,
+    { before: server, after: available },
+    ['serverinventory server'],
+  ],
+  [
+    'a server that gets another BIOS wakes its inventory',
+    inventory,
+    { before: available, after: withStatus(available, { biosVersion: '2' }) },
+    ['serverinventory server'],
+  ],
+  [
+    'a server that enters another state in which its firmware is not read does not wake its inventory',
+    inventory,
+    { before: server, after: withStatus(server, { state: 'Discovery', biosVersion: '2' }) },
+    [],
   ],
   [
     'settings that disappear wake others of the server',

@@ -126,6 +126,8 @@ export class ReconcileLoop<T extends KubeObject, Phase extends string, Facts, Ac
     this.#subscriptions.use(own.onChange((change) => this.#onOwnChange(change)));
     for (const watch of watches) {
       const subscription = caches.of(watch.kind).onChange((change) => {
+        // Without objects there is nothing to reconcile; one that appears is enqueued itself.
+        if (own.size === 0) return;
         for (const key of keysOfChange(watch, change, this.#context)) this.#enqueue(key);
       });
       this.#subscriptions.use(subscription);

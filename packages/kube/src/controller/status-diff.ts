@@ -88,10 +88,15 @@ export function isSameJson(one: unknown, other: unknown): boolean {
       one.length === other.length &&
       one.every((member: unknown, index) => isSameJson(member, other[index]))
     );
-  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  const [ones, others]: Readonly<Record<string, unknown>>[] = [{ ...one }, { ...other }];
-  return [...names].every((name) => isSameJson(ones?.[name], others?.[name]));
+  // Objects that are neither null nor arrays have members by name.
+  const [ones, others] = [one as Members, other as Members];
+  return (
+    Object.keys(ones).every((name) => isSameJson(ones[name], others[name])) &&
+    Object.keys(others).every((name) => others[name] === undefined || ones[name] !== undefined)
+  );
 }
+
+type Members = Readonly<Record<string, unknown>>;
 
 /** Everything a controller owns in an object's status. A field that is undefined is removed. */
 export interface StatusReport {

@@ -12,6 +12,14 @@ test('names are in natural order, whatever order they are added in', () => {
   assert.deepEqual([...namesOf('b-10', 'a', 'b-9', 'b-1', 'c')], ['a', 'b-1', 'b-9', 'b-10', 'c']);
 });
 
+test('a name is known from its addition to its removal', () => {
+  const names = namesOf('a', 'b');
+  names.put('b', false);
+  assert.deepEqual([names.has('a'), names.has('b'), names.has('c')], [true, false, false]);
+  names.clear();
+  assert.equal(names.has('a'), false);
+});
+
 test('put is idempotent', () => {
   const names = namesOf('a', 'b', 'a');
   names.put('b', false);

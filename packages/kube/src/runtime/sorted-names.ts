@@ -6,19 +6,27 @@ const order = new Intl.Collator('en', { numeric: true });
 /** Names in order. */
 export class SortedNames implements Iterable<string> {
   readonly #names = new SortedList<string>(byName);
+  /** The same names: a lookup in the list costs comparisons by locale. */
+  readonly #known = new Set<string>();
 
   get size(): number {
     return this.#names.size;
   }
 
   has(name: string): boolean {
-    return this.#names.has(name);
+    return this.#known.has(name);
   }
 
   /** Adds or removes the name; idempotent. */
   put(name: string, isIn: boolean): void {
-    if (isIn) this.#names.add(name);
-    else this.#names.remove(name);
+    if (isIn === this.#known.has(name)) return;
+    if (isIn) {
+      this.#known.add(name);
+      this.#names.add(name);
+    } else {
+      this.#known.delete(name);
+      this.#names.remove(name);
+    }
   }
 
   first(count: number): string[] {
@@ -32,6 +40,7 @@ export class SortedNames implements Iterable<string> {
 
   clear(): void {
     this.#names.clear();
+    this.#known.clear();
   }
 
   [Symbol.iterator](): Iterator<string> {

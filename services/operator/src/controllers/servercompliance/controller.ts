@@ -10,7 +10,7 @@ import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
 import { complianceOf, type Update } from '../../rollouts/update.ts';
 import type { OperatorContext } from '../context.ts';
 import { complianceActions } from './actions.ts';
-import { readComplianceFacts } from './facts.ts';
+import { concernsCompliance, readComplianceFacts } from './facts.ts';
 import { complianceReasons } from './reasons.ts';
 import { reportCompliance } from './report.ts';
 import { complianceTable } from './table.ts';
@@ -42,6 +42,7 @@ export const complianceController = phaseController({
   reasons: complianceReasons,
   actions: complianceActions,
   report: reportCompliance,
+  predicate: concernsCompliance,
   watches: [
     watchOf(BIOSSettings, 'server', ({ spec }) => spec.serverRef?.name),
     watchOf(BIOSVersion, 'server', ({ spec }) => spec.serverRef?.name),

@@ -1,4 +1,5 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { isSameJson } from '@metal/kube/controller/status-diff.ts';
 import { controllerOf } from '@metal/kube/kinds/kind.ts';
 import { byName } from '@metal/kube/runtime/sorted-names.ts';
 import { updatesOf } from '../../rollouts/fleet-updates.ts';
@@ -32,8 +33,16 @@ export function readComplianceFacts(server: Server, { caches }: OperatorContext)
       .toSorted(byName);
   return {
     sets: { compliant: named('compliant'), deviating: named('deviating'), unknown: named('unknown') },
-    isReported: conditionsOf(server).some(({ type }) => type === compliantType),
+    isReported: reportedIn(server) !== undefined,
   };
 }
+
+/** Changes of what is read of a Server: it is written several times in each phase, and by people. */
+export function concernsCompliance(before: Server | undefined, after: Server | undefined): boolean {
+  if (before === undefined || after === undefined) return true;
+  return before.spec.bmcRef?.name !== after.spec.bmcRef?.name || !isSameJson(reportedIn(before), reportedIn(after));
+}
+
+const reportedIn = (server: Server) => conditionsOf(server).find(({ type }) => type === compliantType);
 
 export const hasSets = ({ sets }: ComplianceFacts): boolean => Object.values(sets).some((names) => names.length > 0);

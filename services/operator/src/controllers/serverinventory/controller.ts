@@ -10,7 +10,7 @@ import { phaseController } from '@metal/kube/controller/phase-controller.ts';
 import { shardKeyOfServerUpdate } from '../../update-engine/targets.ts';
 import type { OperatorContext } from '../context.ts';
 import { inventoryActions } from './actions.ts';
-import { type InventoryMemory, readInventoryFacts } from './facts.ts';
+import { type InventoryMemory, isReadableState, readInventoryFacts } from './facts.ts';
 import { updateMemory } from './memory.ts';
 import { inventoryReasons } from './reasons.ts';
 import { inventoryTable } from './table.ts';
@@ -31,7 +31,7 @@ export const inventoryController = phaseController({
     {
       kind: Server,
       mapToKeys: ({ metadata }: Server) => [metadata.name],
-      predicate: isAboutFirmware,
+      predicate: concernsReading,
     },
     {
       kind: BMC,
@@ -54,6 +54,15 @@ export const inventoryController = phaseController({
 
 const serversOf = (bmcName: string, { caches }: OperatorContext): string[] =>
   caches.servers.by('bmc', bmcName).map(({ metadata }) => metadata.name);
+
+/** Changes of what the facts read of a Server. In another state nothing is read, whatever changes. */
+function concernsReading(before: Server | undefined, after: Server | undefined): boolean {
+  const isReadable = isReadableState(after);
+  return isReadable !== isReadableState(before) || (isReadable && readOf(before) !== readOf(after));
+}
+
+const readOf = (server: Server | undefined): string =>
+  [server?.status?.biosVersion, server?.spec.systemURI, server?.spec.bmcRef?.name].join('\n');
 
 /** Changes of the state or of a version. */
 function isAboutFirmware(before: KubeObject | undefined, after: KubeObject | undefined): boolean {

@@ -47,6 +47,9 @@ const longestRetryMs = minutes(24 * 60);
 
 const readableStates: readonly (string | undefined)[] = ['Available', 'Reserved', 'Released'];
 
+/** In other states something else is done to the firmware of the machine, or may be. */
+export const isReadableState = (server: Server | undefined): boolean => readableStates.includes(server?.status?.state);
+
 export function readInventoryFacts(
   inventory: ServerInventory,
   context: OperatorContext,
@@ -83,7 +86,7 @@ export function inventoryState(
   return {
     target,
     versions,
-    isReadable: readableStates.includes(server?.status?.state) && systemURI !== '' && target.blocker === undefined,
+    isReadable: isReadableState(server) && systemURI !== '' && target.blocker === undefined,
     isCurrent:
       isRead &&
       firmware.bmcVersion === versions.bmcVersion &&
