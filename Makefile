@@ -21,10 +21,8 @@ test: node_modules/.installed ## Check, then run the tests
 	@$(node) tools/project/src/check.ts
 	@$(node) tools/project/src/run-tests.ts $(ARGS)
 
-test-all: node_modules/.installed ## The same with full matrices, load, seeds and foreign programs, then `make e2e`
-	@$(node) tools/project/src/check.ts
-	@$(node) tools/project/src/run-tests.ts --all $(ARGS)
-	@$(node) tools/project/src/run-tests.ts --e2e
+test-all: node_modules/.installed ## The same with full matrices, load, seeds and foreign programs, and `make e2e` beside it; ARGS="--in-sequence"
+	@$(node) tools/project/src/test-all.ts $(ARGS)
 
 e2e: node_modules/.installed ## What real machines in QEMU and a real dnsmasq do; needs `make e2e-deps` once
 	@$(node) tools/project/src/run-tests.ts --e2e $(ARGS)

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { tool } from '@metal/discovery-image/tool.ts';
 import { findButane } from '@metal/project/butane.ts';
-import { type Component, part } from './component.ts';
+import type { Component } from './component.ts';
+import { modulesIn } from './go-modules.ts';
 
 /** The program that translates Butane, with the modules that Go recorded in it. */
 export async function butaneComponent(log: (line: string) => void): Promise<Component> {
@@ -17,17 +18,4 @@ export async function butaneComponent(log: (line: string) => void): Promise<Comp
     entries: [{ path: 'usr/bin/butane', type: 'file', executable: true, content: await readFile(path) }],
     parts: modules.filter((module) => module !== own),
   };
-}
-
-/** @param report Output of `go version -m` */
-export function modulesIn(report: string): Component[] {
-  const go = / (go\d\S*)$/m.exec(report)?.[1];
-  const modules = [...report.matchAll(/^\t(?:mod|dep)\t(\S+)\t(v\S+)/gm)].map(([, name = '', version = '']) => ({
-    name,
-    version,
-    purl: `pkg:golang/${name}@${version}`,
-    licenses: [],
-  }));
-  const standardLibrary = go === undefined ? [] : [{ name: 'go', version: go.slice(2), licenses: ['BSD-3-Clause'] }];
-  return [...standardLibrary, ...modules].map(part);
 }

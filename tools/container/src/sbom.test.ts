@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { modulesIn } from './butane-component.ts';
 import { type Component, part } from './component.ts';
+import { modulesIn } from './go-modules.ts';
 import { sbomOf } from './sbom.ts';
 
 const component: Component = {

@@ -31,12 +31,12 @@ const fewestFiles = 20;
  */
 export async function arrangeFiles(root: string, files: TestFiles): Promise<readonly ArrangedFile[]> {
   const { tables, others, timeoutMs } = files;
-  const directory = join(root, 'node_modules/.cache/test-files');
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { recursive: true });
   const isShort = tables.length < fewestFiles && others.length < fewestFiles;
   const asTheyAre = (paths: readonly string[]) => paths.map((path) => ({ file: join(root, path), paths: [path] }));
   if (isShort) return asTheyAre([...tables, ...others.map(({ path }) => path)]);
+  const directory = join(root, 'node_modules/.cache/test-files');
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true });
   const groups = [
     ...evenly(tables, tableGroups).map((paths) => ({ paths, text: importsOf(root, paths) })),
     ...byWeight(others, otherGroups).map((paths) => ({ paths, text: suitesOf(root, paths, timeoutMs) })),

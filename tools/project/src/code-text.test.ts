@@ -33,6 +33,20 @@ test('every form of import is found, with the line of its specifier', () => {
   );
 });
 
+test('an import of types alone is distinguished from one that loads a module', () => {
+  const text = [
+    "import type { A } from 'a';",
+    "export type { B } from 'b';",
+    "import { type C, c } from 'c';",
+    "import type from 'd';",
+    "import 'e';",
+  ].join('\n');
+  assert.deepEqual(
+    importsIn(text).flatMap(({ specifier, isTypeOnly }) => (isTypeOnly ? [specifier] : [])),
+    ['a', 'b'],
+  );
+});
+
 test('an import in a comment, a string or a template is ignored', () => {
   const text = [
     "// import { a } from 'a';",

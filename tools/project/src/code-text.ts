@@ -44,6 +44,8 @@ export const lineAt = (text: string, index: number): number => text.slice(0, ind
 export interface Import {
   readonly specifier: string;
   readonly line: number;
+  /** `import type`: nothing of it is loaded. */
+  readonly isTypeOnly: boolean;
 }
 
 const importing =
@@ -57,5 +59,6 @@ export function importsIn(text: string): Import[] {
     .map((match) => ({
       specifier: match[1] ?? match[2] ?? match[3] ?? '',
       line: lineAt(code, match.index + match[0].length),
+      isTypeOnly: /\b(?:import|export)\s+type\b(?!\s+from\b)/.test(match[0]),
     }));
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathOf, readBoundaries, type Boundaries } from './check-boundaries.ts';
 import { importsIn } from './code-text.ts';
 
-/** Direct and indirect imports of files. Reads each file once. */
+/** Direct and indirect imports of files, without those of types alone. Reads each file once. */
 export class ImportGraph {
   readonly #root: string;
   readonly #boundaries: Boundaries;
@@ -31,8 +31,8 @@ export class ImportGraph {
     if (known !== undefined) return known;
     const path = join(this.#root, file);
     const found = existsSync(path)
-      ? importsIn(readFileSync(path, 'utf8')).flatMap(
-          ({ specifier }) => pathOf(file, specifier, this.#boundaries) ?? [],
+      ? importsIn(readFileSync(path, 'utf8')).flatMap(({ specifier, isTypeOnly }) =>
+          isTypeOnly ? [] : (pathOf(file, specifier, this.#boundaries) ?? []),
         )
       : [];
     this.#direct.set(file, found);

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,6 +51,8 @@ const command = new Command('run-tests')
   .option('--late-watches <ms>', 'deliver events to the tests this much later from kind to kind; negative: in reverse')
   .option('--e2e', 'run the files that boot machines in QEMU (*.e2e.ts) instead of the tests', false)
   .option('--junit <file>', 'write results and durations to a file in JUnit format')
+  .option('--at-once <count>', 'number of files that run at once')
+  .option('--times <file>', 'write the milliseconds of processor time to a file')
   .option('--list', 'list the files instead of running them', false)
   .action(main);
 
@@ -62,6 +64,8 @@ interface Flags {
   lateWatches?: string;
   e2e: boolean;
   junit?: string;
+  atOnce?: string;
+  times?: string;
   list: boolean;
 }
 
@@ -75,7 +79,8 @@ async function main(patterns: string[], flags: Flags): Promise<void> {
   if (e2e) await demandQemu();
   await buildPrograms(selected);
   await using run = await markRun(process.env);
-  const atOnce = e2e ? mostMachinesAtOnce : Math.min(mostAtOnce, availableParallelism() + 1);
+  const usual = e2e ? mostMachinesAtOnce : Math.min(mostAtOnce, availableParallelism() + 1);
+  const atOnce = Number(flags.atOnce ?? usual);
   const needsPool = !e2e && selected.some(({ needsControlPlane }) => needsControlPlane);
   // In the temporary directory of the run, so that its files are removed too.
   process.env.TMPDIR = run.environment.TMPDIR;
@@ -106,6 +111,7 @@ async function main(patterns: string[], flags: Flags): Promise<void> {
   const processorMs = processorTimeMs();
   const wallMs = performance.now();
   process.stderr.write(`${describeTimes({ wallMs, processorMs, controlPlanesMs: processorMs - testsMs, files })}\n`);
+  if (flags.times !== undefined) await writeFile(flags.times, `${processorMs}\n`);
   await rm(timesFile, { force: true });
   const leftovers = await run.leftovers();
   process.exitCode = report(leftovers) ? code || 1 : code;

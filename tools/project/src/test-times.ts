@@ -56,7 +56,7 @@ export function describeTimes({ wallMs, processorMs, controlPlanesMs, files }: R
 }
 
 /** 375 000 → `6 min 15 s`. */
-function minutes(ms: number): string {
+export function minutes(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

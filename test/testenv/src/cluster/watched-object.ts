@@ -33,9 +33,12 @@ export class WatchedObject<T extends KubeObject> {
 
   /** Some condition has this reason. */
   hasReason(reason: string): Promise<T> {
-    return this.until(`has reason ${reason}`, (object) =>
-      conditionsOf(object).some((condition) => condition.reason === reason),
-    );
+    return this.until(`has reason ${reason}`, () => this.showsReason(reason));
+  }
+
+  /** Some condition has this reason now. */
+  showsReason(reason: string): boolean {
+    return conditionsOf(this.now).some((condition) => condition.reason === reason);
   }
 
   /** The message of some condition contains this text. */

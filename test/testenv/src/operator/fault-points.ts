@@ -14,15 +14,15 @@ export interface FaultPoint {
   readonly number: number;
 }
 
-type Counts = Readonly<Record<FaultPointKind, number>>;
+export type FaultPointCounts = Readonly<Record<FaultPointKind, number>>;
 
 const goldenRatio = 0.618_033_988_749_895;
 
 /** A point of the run, in [0, 1). The golden ratio spreads consecutive seeds evenly, for any number of seeds. */
-export const fractionOf = (seed: number): number => (seed * goldenRatio) % 1;
+const fractionOf = (seed: number): number => (seed * goldenRatio) % 1;
 
 /** The same seed gives the same fault point, for a run with these numbers of each kind. */
-export function faultPointOf(seed: number, counts: Counts): FaultPoint {
+export function faultPointOf(seed: number, counts: FaultPointCounts): FaultPoint {
   const kind =
     faultPointKinds[createHash('sha256').update(`kind ${seed}`).digest().readUInt8() % faultPointKinds.length];
   if (kind === undefined) throw new RangeError(`no kind of fault point for seed ${seed}`);
@@ -33,23 +33,35 @@ export function faultPointOf(seed: number, counts: Counts): FaultPoint {
 export class FaultPointWatch implements Disposable {
   readonly counts: Record<FaultPointKind, number> = { write: 0, phase: 0, arrived: 0, answered: 0 };
   readonly #node: Node;
-  readonly #subscriptions: Disposable[];
-  #pending: { readonly faultPoint: FaultPoint; readonly call: () => void } | undefined;
+  readonly #subscriptions = new DisposableStack();
+  #pending: { readonly isReached: () => boolean; readonly call: () => void } | undefined;
 
   constructor(testenv: Testenv, node: Node) {
     this.#node = node;
-    const follow = (change: Change<KubeObject>) => this.#changed(change);
-    const { endpoints, bmcs, servers, claims, boots, inventories, maintenances, updates } = testenv;
-    const ofMachine = [endpoints, bmcs, servers, claims, boots, inventories, maintenances];
-    this.#subscriptions = [
-      ...[...ofMachine, ...Object.values(updates)].map((cache) => cache.onChange(follow)),
-      node.bmc.traffic.onRequest((faultPoint) => this.#count(faultPoint)),
-    ];
+    const { endpoints, bmcs, servers, claims, boots, inventories, maintenances, users, updates } = testenv;
+    const caches = [endpoints, bmcs, servers, claims, boots, inventories, maintenances, users];
+    for (const cache of [...caches, ...Object.values(updates)]) this.follow(cache);
+    const check = () => this.#check();
+    this.#subscriptions.use(node.bmc.traffic.onRequest((event) => this.#count(event)));
+    this.#subscriptions.use(node.bmc.access.onChange(check));
+    this.#subscriptions.use(node.machine.onChange(check));
   }
 
-  /** Calls once, synchronously, at the fault point. */
-  at(faultPoint: FaultPoint, call: () => void): void {
-    this.#pending = { faultPoint, call };
+  /** Counts the changes of further objects. */
+  follow(cache: { onChange(listener: (change: Change<KubeObject>) => void): Disposable }): void {
+    this.#subscriptions.use(cache.onChange((change) => this.#changed(change)));
+  }
+
+  /** Calls once, synchronously, at the fault point, or at the first event after which the predicate holds. */
+  at(faultPoint: FaultPoint | (() => boolean), call: () => void): void {
+    const isReached =
+      typeof faultPoint === 'function' ? faultPoint : () => this.counts[faultPoint.kind] >= faultPoint.number;
+    this.#pending = { isReached, call };
+    this.#check();
+  }
+
+  get isPending(): boolean {
+    return this.#pending !== undefined;
   }
 
   /** Calls now if the run did not reach the fault point. */
@@ -60,7 +72,7 @@ export class FaultPointWatch implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
+    this.#subscriptions.dispose();
   }
 
   #changed({ before, after }: Change<KubeObject>): void {
@@ -68,15 +80,16 @@ export class FaultPointWatch implements Disposable {
     if (object === undefined || !isAbout(object, this.#node)) return;
     if (before?.metadata.resourceVersion !== after?.metadata.resourceVersion) this.#count('write');
     if (stateOf(before) !== stateOf(after)) this.#count('phase');
+    this.#check();
   }
 
   #count(kind: FaultPointKind): void {
     this.counts[kind] += 1;
-    const pending = this.#pending;
-    if (pending === undefined || pending.faultPoint.kind !== kind || this.counts[kind] < pending.faultPoint.number)
-      return;
-    this.#pending = undefined;
-    pending.call();
+    this.#check();
+  }
+
+  #check(): void {
+    if (this.#pending?.isReached() === true) this.fireIfPending();
   }
 }
 
@@ -90,6 +103,8 @@ export function isAbout(object: KubeObject, { name }: Node): boolean {
 
 function stateOf(object: KubeObject | undefined): string | undefined {
   // The members read here are optional on every kind.
-  const { status } = (object ?? {}) as { status?: { state?: string; phase?: string } };
-  return object === undefined ? undefined : (status?.state ?? status?.phase ?? 'new');
+  const { status } = (object ?? {}) as {
+    status?: { state?: string; phase?: string; provisioning?: { state?: string } };
+  };
+  return object === undefined ? undefined : (status?.state ?? status?.phase ?? status?.provisioning?.state ?? 'new');
 }

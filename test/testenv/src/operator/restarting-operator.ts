@@ -10,8 +10,8 @@ export interface RestartingTestenv extends AsyncDisposable {
 export interface RestartingTestenvOptions {
   /** Duration of each step of a machine. */
   readonly stepMs: number;
-  /** Duration of an erasure; by default that of any other step. */
-  readonly eraseMs?: number;
+  /** Further options of the fleet, such as the duration of an erasure, which is that of any other step by default. */
+  readonly fleet?: TestenvOptions['fleet'];
   readonly flags: readonly string[];
   /** Timeout of each wait; that of a test environment by default. */
   readonly timeoutMs?: number;
@@ -23,18 +23,27 @@ export interface RestartingTestenvOptions {
  */
 export async function startRestartingTestenv(
   startTestenv: (options: TestenvOptions) => Promise<Testenv>,
-  { stepMs, eraseMs = stepMs, flags, timeoutMs }: RestartingTestenvOptions,
+  { stepMs, fleet, flags, timeoutMs }: RestartingTestenvOptions,
 ): Promise<RestartingTestenv> {
   await using stack = new AsyncDisposableStack();
   const service = new MachineService();
-  const { fleet, ...others } = service.testenvOptions(stepMs, flags);
+  const { fleet: machines, ...others } = service.testenvOptions(stepMs, flags);
   const testenv = stack.use(
-    await startTestenv({ ...others, ...(timeoutMs === undefined ? {} : { timeoutMs }), fleet: { ...fleet, eraseMs } }),
+    await startTestenv({
+      ...others,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      fleet: { ...machines, eraseMs: stepMs, ...fleet },
+    }),
   );
   const operator = stack.use(new RestartingOperator(testenv, service));
   await operator.started;
   const owned = stack.move();
   return { testenv, operator, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+interface Kill {
+  readonly reason: string;
+  readonly meanwhile: () => Promise<unknown>;
 }
 
 /** One operator process that is killed at any time and restarted, as by the kubelet. */
@@ -44,7 +53,7 @@ export class RestartingOperator implements AsyncDisposable {
   #process: OperatorProcess | undefined;
   #served: Disposable | undefined;
   #starting: Promise<void> = Promise.resolve();
-  #isKillPending = false;
+  #pendingKill: Kill | undefined;
   #isDisposed = false;
   /** SIGKILLs so far. */
   kills = 0;
@@ -60,12 +69,12 @@ export class RestartingOperator implements AsyncDisposable {
     return this.#starting;
   }
 
-  /** Sends SIGKILL now, or as soon as the starting process is ready. */
-  kill(reason: string): void {
+  /** Sends SIGKILL now, or as soon as the starting process is ready. The next process starts after `meanwhile`. */
+  kill(reason: string, meanwhile: Kill['meanwhile'] = () => Promise.resolve()): void {
     const process = this.#process;
     if (this.#isDisposed) return;
     if (process === undefined) {
-      this.#isKillPending = true;
+      this.#pendingKill = { reason, meanwhile };
       return;
     }
     this.kills += 1;
@@ -73,7 +82,7 @@ export class RestartingOperator implements AsyncDisposable {
     const exited = process.kill();
     this.#served?.[Symbol.dispose]();
     this.#testenv.timeline.note(`the operator is killed: ${reason}`);
-    this.#starting = exited.then(() => this.#start());
+    this.#starting = exited.then(meanwhile).then(() => this.#start());
     // A caller that awaits `started` gets the failure.
     this.#starting.catch(() => undefined);
   }
@@ -92,8 +101,8 @@ export class RestartingOperator implements AsyncDisposable {
     this.#process = process;
     this.#served = this.#service.add(addresses, addresses);
     this.#testenv.timeline.note('the operator runs');
-    if (!this.#isKillPending) return;
-    this.#isKillPending = false;
-    this.kill('a second time, as soon as it ran');
+    const pending = this.#pendingKill;
+    this.#pendingKill = undefined;
+    if (pending !== undefined) this.kill(`${pending.reason} (while it started)`, pending.meanwhile);
   }
 }

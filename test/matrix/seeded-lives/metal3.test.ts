@@ -1,24 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
+import { randomFrom } from '@metal/kube/test/seeded-random.ts';
 import { EndingProcess } from '@metal/testenv/metal3/ending-process.ts';
 import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
+import { racksOfSeeds } from '@metal/testenv/operator/seeds.ts';
 
-const namespace = 'default';
 const image = { url: 'http://images.test/os.raw', checksum: 'abc', format: 'raw' } as const;
-const seedCount = Number(process.env.METAL_SEEDS ?? 8);
-const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);
 /** Calls of a process until it ends: a life of a host has about fifty. */
 const mostCalls = 9;
-
-/** The same numbers in [0, 1) for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 suite('A process that ends at any call', () => {
   let testenv: HostTestenv;
@@ -27,12 +17,12 @@ suite('A process that ends at any call', () => {
   });
   after(async () => testenv[Symbol.asyncDispose]());
 
-  for (let seed = firstSeed; seed < firstSeed + seedCount; seed += 1)
-    test(`of seed ${seed} is continued by the next one, which repeats nothing`, async () => {
+  for (const { seeds, text } of racksOfSeeds(1))
+    test(`of ${text} is continued by the next one, which repeats nothing`, async () => {
+      const [seed = 0] = seeds;
       const name = `host-${seed}`;
-      const random = randomOf(seed);
       const stop = new AbortController();
-      const processes = runProcesses(random, stop.signal);
+      const processes = runProcesses(randomFrom(seed), stop.signal);
       try {
         await live(name);
       } finally {
@@ -78,7 +68,7 @@ suite('A process that ends at any call', () => {
     await hosts.patch(name, { spec: { image: null } });
     const free = await host.reaches('available');
     assert.equal(free.status?.errorMessage, '');
-    await client.delete(BareMetalHost, { namespace, name });
+    await client.delete(BareMetalHost, { namespace: 'default', name });
     await host.isGone();
   }
 });
