@@ -62,10 +62,11 @@ function recordRestart<T extends UpdateObject>({ isFlash }: UpdateKind<T>, memor
   if (isFlash) memory.polled(now, pollMs.first, pollMs.longest);
 }
 
-function failAttempt({ facts, memory, now }: UpdateReconcile<UpdateObject>): void {
+function failAttempt(reconcile: UpdateReconcile<UpdateObject>): void {
+  const { facts, now } = reconcile;
   const failure = deadlineFailure(facts) ?? facts.comparison?.problem;
   if (failure === undefined) throw new StaleDecision('the attempt can succeed again');
-  recordFailure(memory, failure, now);
+  recordFailure(reconcile, failure, now);
 }
 
 /** The drift itself is the reason of the transition that follows. */
@@ -176,12 +177,13 @@ async function prepare<T extends UpdateObject>(kind: UpdateKind<T>, reconcile: U
 
 function recordRejection<T extends UpdateObject>(
   { isFlash }: UpdateKind<T>,
-  { memory, context }: UpdateReconcile<T>,
+  reconcile: UpdateReconcile<T>,
   error: unknown,
 ): void {
   if (!(error instanceof Error) || isPassing(error)) throw error;
   const reason = isFlash ? 'UpgradeIssueFailed' : 'SettingsRejected';
-  recordFailure(memory, { reason, message: `the BMC rejects the change: ${error.message}` }, context.clock.now());
+  const message = `the BMC rejects the change: ${error.message}`;
+  recordFailure(reconcile, { reason, message }, reconcile.context.clock.now());
 }
 
 const passing: readonly RedfishErrorCode[] = [

@@ -94,6 +94,7 @@ type ProgressFacts = Pick<
   | 'task'
   | 'nextPollInMs'
   | 'failure'
+  | 'failedGeneration'
   | 'failedAttempts'
   | 'nextAttemptInMs'
   | 'isCorrected'
@@ -106,7 +107,7 @@ type ProgressFacts = Pick<
 >;
 
 function progressFacts({ metadata, status }: UpdateObject, memory: Readonly<UpdateMemory>, now: number): ProgressFacts {
-  const { attempt, failure, failedAttempts, sending, task, retriedBy } = memory;
+  const { attempt, failure, failedGeneration, failedAttempts, sending, task, retriedBy } = memory;
   const ago = (time: string | undefined): number => (time === undefined ? 0 : now - Date.parse(time));
   return {
     attempt,
@@ -115,9 +116,10 @@ function progressFacts({ metadata, status }: UpdateObject, memory: Readonly<Upda
     task,
     nextPollInMs: memory.nextPollAt - now,
     failure,
+    failedGeneration,
     failedAttempts,
     nextAttemptInMs: failure === undefined ? 0 : Date.parse(failure.time) + backoffOf(failedAttempts) - now,
-    isCorrected: failure !== undefined && status?.observedGeneration !== metadata.generation,
+    isCorrected: failure !== undefined && failedGeneration !== metadata.generation,
     retriedBy,
     isUnreadable: memory.isComparing,
     sentMsAgo: ago(attempt.sendTime),

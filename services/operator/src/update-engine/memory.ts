@@ -26,6 +26,8 @@ export class UpdateMemory {
   attempt: Attempt = {};
   task: Task | undefined;
   failure: Failure | undefined;
+  /** Generation of the spec that failed. */
+  failedGeneration: number | undefined;
   failedAttempts = 0;
   /** Annotation that began the present attempt after a failure. */
   retriedBy: string | undefined;
@@ -50,6 +52,7 @@ export class UpdateMemory {
     this.attempt = status?.attempt ?? {};
     this.task = status?.upgradeTask;
     this.failure = status?.failure;
+    this.failedGeneration = status?.observedGeneration;
     this.failedAttempts = status?.failedAttempts ?? 0;
     const retried = conditionsOf(object).find(({ type }) => type === 'RetryOfFailedResourceIssued');
     this.retriedBy = retried?.status === 'True' ? retried.message : undefined;

@@ -32,7 +32,8 @@ export function reportUpdate<T extends UpdateObject>(
   return {
     fields: {
       state: outcome.phase,
-      observedGeneration: observedGeneration(object, outcome.phase),
+      // A failure belongs to the generation that failed: a later one is tried.
+      observedGeneration: outcome.phase === 'Failed' ? facts.failedGeneration : object.metadata.generation,
       failedAttempts: facts.failedAttempts === 0 || isDone ? undefined : facts.failedAttempts,
       serverMaintenanceRefs: refs.length === 0 ? undefined : refs,
       attempt: Object.values(facts.attempt).every((value) => value === undefined) ? undefined : facts.attempt,
@@ -51,10 +52,6 @@ export function reportUpdate<T extends UpdateObject>(
     ],
   };
 }
-
-/** A failure belongs to the generation that failed: a later one is tried. */
-const observedGeneration = ({ metadata, status }: UpdateObject, phase: UpdatePhase): number | undefined =>
-  phase === 'Failed' && status?.state === 'Failed' ? status.observedGeneration : metadata.generation;
 
 function readyOf({ decision, error }: Outcome<UpdatePhase>): { reason: string; message: string } | undefined {
   const { reason = 'AsDesired' } = decision;

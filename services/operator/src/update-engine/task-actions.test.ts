@@ -19,7 +19,8 @@ async function memoryAfter(resource: object): Promise<UpdateMemory> {
   const facts = { ...created, attempt: accepted, target: { ...target, connection: {} } };
   const context = { bmcConnections, clock: { now: () => 0 } } as unknown as OperatorContext;
   // The members that the action uses.
-  const reconcile = { facts, memory, context } as unknown as UpdateReconcile<UpdateObject>;
+  const object = { metadata: { generation: 1 } };
+  const reconcile = { object, facts, memory, context } as unknown as UpdateReconcile<UpdateObject>;
   await readTask({} as UpdateKind<UpdateObject>, reconcile);
   return memory;
 }

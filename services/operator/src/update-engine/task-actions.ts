@@ -16,11 +16,13 @@ const installMs = minutes(20);
 
 export const timeOf = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
+/** The failure belongs to the spec that was tried: a later one is not reported as failed. */
 export function recordFailure(
-  memory: UpdateMemory,
+  { object, memory }: Pick<UpdateReconcile<UpdateObject>, 'object' | 'memory'>,
   { reason, message, holdsMaintenance }: Omit<NonNullable<UpdateStatus['failure']>, 'time'>,
   now: number,
 ): void {
+  memory.failedGeneration = object.metadata.generation;
   memory.failure = { reason, message, time: timeOf(now), ...(holdsMaintenance === true ? { holdsMaintenance } : {}) };
 }
 
@@ -79,7 +81,7 @@ export async function readTask<T extends UpdateObject>(
   if (progress.kind === 'Failed') {
     const why = progress.messages.join('; ') || `task state ${progress.state ?? 'unknown'}`;
     const message = shortened(`the BMC did not install the image: ${why}`);
-    recordFailure(memory, { reason: 'UpgradeTaskFailed', message }, now);
+    recordFailure(reconcile, { reason: 'UpgradeTaskFailed', message }, now);
     return;
   }
   if (!isInstalled) recordInstallation(memory, now);

@@ -151,6 +151,8 @@ export interface UpdateFacts {
   readonly isFlash: boolean;
   readonly bmcReset: BmcResetFacts;
   readonly failure: UpdateStatus['failure'];
+  /** Generation of the spec that failed. */
+  readonly failedGeneration: number | undefined;
   readonly failedAttempts: number;
   readonly maxAttempts: number;
   readonly nextAttemptInMs: number;

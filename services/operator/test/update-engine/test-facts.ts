@@ -91,6 +91,7 @@ export const created: UpdateFacts = {
   isFlash: true,
   bmcReset: { isWanted: false, isUnderWay: false },
   failure: undefined,
+  failedGeneration: undefined,
   failedAttempts: 0,
   maxAttempts: 0,
   nextAttemptInMs: 60_000,
