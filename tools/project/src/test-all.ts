@@ -7,14 +7,6 @@ import { Command } from 'commander';
 import { describeParts, runParts, type TestPart } from './test-parts.ts';
 import { describeSummary, sumOf } from './test-summary.ts';
 
-new Command('test-all')
-  .description(
-    'Everything that CI runs: checks, tests, the matrix, and machines in QEMU beside both. Prints the time of each part, and last the sum\nof their summaries as node:test does. Exits with 1 if a part fails; the others are completed.',
-  )
-  .option('--in-sequence', 'machines in QEMU after the tests, for a comparison', false)
-  .action(main)
-  .parse();
-
 async function main({ inSequence }: { inSequence: boolean }): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'metal-test-all-'));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
@@ -40,3 +32,11 @@ const testPart = (name: string, times: string, args: readonly string[]): TestPar
   command: [...script('run-tests.ts'), `--times=${times}`, ...args],
   processorMs: () => (existsSync(times) ? Number(readFileSync(times, 'utf8')) : 0),
 });
+
+await new Command('test-all')
+  .description(
+    'Everything that CI runs: checks, tests, the matrix, and machines in QEMU beside both. Prints the time of each part, and last the sum\nof their summaries as node:test does. Exits with 1 if a part fails; the others are completed.',
+  )
+  .option('--in-sequence', 'machines in QEMU after the tests, for a comparison', false)
+  .action(main)
+  .parseAsync();
