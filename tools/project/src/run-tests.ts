@@ -27,7 +27,7 @@ const testTimeoutMs = 600_000;
 const matrixFolder = 'test/matrix/';
 /** Default number of seeds for the seeded stories, without and with --all. */
 const seedsOf = { test: 5, all: 10 };
-/** Each running file may have an API server of 300 MB. */
+/** Stories wait for half of their time, so that there are more at once than cores. Each may have an API server of 300 MB. */
 const mostAtOnce = 8;
 /** A machine without KVM uses one core, and the tests have deadlines. */
 const mostMachinesAtOnce = 1;
@@ -79,7 +79,7 @@ async function main(patterns: string[], flags: Flags): Promise<void> {
   if (e2e) await demandQemu();
   await buildPrograms(selected);
   await using run = await markRun(process.env);
-  const usual = e2e ? mostMachinesAtOnce : Math.min(mostAtOnce, availableParallelism() + 1);
+  const usual = e2e ? mostMachinesAtOnce : Math.min(mostAtOnce, availableParallelism() + 2);
   const atOnce = Number(flags.atOnce ?? usual);
   const needsPool = !e2e && selected.some(({ needsControlPlane }) => needsControlPlane);
   // In the temporary directory of the run, so that its files are removed too.
