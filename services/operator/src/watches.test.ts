@@ -126,6 +126,12 @@ const lines: [title: string, names: readonly string[], change: WatchedChange, ke
     { before: flashing, after: withStatus(bios, { state: 'Completed' }) },
     ['servermaintenance ops/second'],
   ],
+  [
+    'an update that its set no longer owns wakes the compliance of the server',
+    ['servercompliance'],
+    { before: { ...bios, metadata: { ...bios.metadata, ...ownedBy('BIOSVersionSet', 'fleet') } }, after: bios },
+    ['servercompliance server'],
+  ],
   ['a server that appears wakes the updates of it and of its BMC', updates, { after: server }, allUpdates],
   [
     'a server that gets its maintenance wakes the updates of it and of its BMC',

@@ -15,6 +15,7 @@ const attempt = () =>
       restart: z.enum(['None', 'Host', 'BMC']).optional().describe('What restarts for the change that was sent.'),
       bmcResetTime: time().optional().describe('Time at which the restart of the BMC before the work was requested.'),
       sendTime: time().optional().describe('Time just before the change was sent to the BMC.'),
+      generation: int64().optional().describe('Generation of the spec that the attempt is for.'),
       acceptTime: time().optional().describe('Time at which the BMC accepted the change.'),
       installTime: time().optional().describe('Time at which the task of the BMC was complete.'),
       powerOffTime: time().optional().describe('Time at which the machine was seen off to apply the change.'),

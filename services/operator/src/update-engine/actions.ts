@@ -63,10 +63,13 @@ function recordRestart<T extends UpdateObject>({ isFlash }: UpdateKind<T>, memor
 }
 
 function failAttempt(reconcile: UpdateReconcile<UpdateObject>): void {
-  const { facts, now } = reconcile;
-  const failure = deadlineFailure(facts) ?? facts.comparison?.problem;
-  if (failure === undefined) throw new StaleDecision('the attempt can succeed again');
-  recordFailure(reconcile, failure, now);
+  const { object, facts, now } = reconcile;
+  const overdue = deadlineFailure(facts);
+  const problem = facts.comparison?.problem;
+  if (overdue !== undefined) return recordFailure(reconcile, overdue, now);
+  if (problem === undefined) throw new StaleDecision('the attempt can succeed again');
+  // Comparisons are of the present spec, whatever the attempt is for.
+  recordFailure(reconcile, problem, now, object.metadata.generation);
 }
 
 /** The drift itself is the reason of the transition that follows. */
@@ -122,21 +125,23 @@ async function startAttempt<T extends UpdateObject>(
   { isFlash }: UpdateKind<T>,
   reconcile: UpdateReconcile<T>,
 ): Promise<void> {
-  const { facts, memory, now } = reconcile;
+  const { object, facts, memory, now } = reconcile;
   // Whether something has to be sent before the machine is on is not known without a comparison.
   if (facts.comparison !== undefined && facts.comparison.isPrepared !== false) await keepOn(reconcile);
   const { compared } = memory;
   memory.beginAttempt();
   if (!isFlash && compared?.value.hold === undefined) memory.compared = compared;
-  memory.attempt = { desired: facts.comparison?.desired, startTime: timeOf(now) };
+  const { generation } = object.metadata;
+  memory.attempt = { desired: facts.comparison?.desired, generation, startTime: timeOf(now) };
 }
 
 /** The reconcile ends after this: the status has the intent before the change is sent. */
-async function recordIntent({ facts, memory, now }: UpdateReconcile<UpdateObject>): Promise<void> {
+async function recordIntent({ object, facts, memory, now }: UpdateReconcile<UpdateObject>): Promise<void> {
   const [step] = facts.comparison?.steps ?? [];
   if (step === undefined) throw new StaleDecision('there is nothing to change');
   const { name, restart } = step;
-  memory.attempt = { ...memory.attempt, step: name, restart, sendTime: timeOf(now) };
+  const { generation } = object.metadata;
+  memory.attempt = { ...memory.attempt, generation, step: name, restart, sendTime: timeOf(now) };
   memory.sending = 'intended';
   memory.resetPolls();
 }

@@ -3,7 +3,13 @@ import { test } from 'node:test';
 import { UpdateMemory } from './memory.ts';
 import type { UpdateObject, UpdateStatus } from './types.ts';
 
-const attempt = { desired: 'new', startTime: '2026-01-01T00:00:00Z', sendTime: '2026-01-01T00:00:01Z', step: 'one' };
+const attempt = {
+  desired: 'new',
+  generation: 3,
+  startTime: '2026-01-01T00:00:00Z',
+  sendTime: '2026-01-01T00:00:01Z',
+  step: 'one',
+};
 const failure = { reason: 'TaskOverdue', message: 'it still installs', time: '2026-01-01T02:00:00Z' };
 
 const objectWith = (status: UpdateStatus | undefined, uid = 'a'): UpdateObject => ({
@@ -66,8 +72,8 @@ test('the next step keeps the maintenance of the attempt and forgets what was se
   const memory = new UpdateMemory();
   memory.observe(objectWith({ state: 'InProgress', attempt }));
   memory.beginStep();
-  const { desired, startTime } = attempt;
-  assert.deepEqual(memory.attempt, { desired, startTime, bmcResetTime: undefined });
+  const { desired, generation, startTime } = attempt;
+  assert.deepEqual(memory.attempt, { desired, generation, startTime, bmcResetTime: undefined });
 });
 
 test('the pauses between reads grow to the longest', () => {

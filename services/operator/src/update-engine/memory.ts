@@ -71,9 +71,9 @@ export class UpdateMemory {
 
   /** The next step of the same maintenance. */
   beginStep(): void {
-    const { desired, startTime, bmcResetTime, step, resetTime } = this.attempt;
+    const { desired, generation, startTime, bmcResetTime, step, resetTime } = this.attempt;
     if (step !== undefined && resetTime !== undefined) this.verifiedSteps = [...this.verifiedSteps, step];
-    this.attempt = { desired, startTime, bmcResetTime };
+    this.attempt = { desired, generation, startTime, bmcResetTime };
     this.task = undefined;
     this.sending = undefined;
     this.resetPolls();

@@ -5,21 +5,21 @@ import { UpdateMemory } from './memory.ts';
 import type { UpdateReconcile } from './reconcile.ts';
 import { readTask } from './task-actions.ts';
 import { accepted, created, target } from '../../test/update-engine/test-facts.ts';
-import type { UpdateObject } from './types.ts';
+import type { Attempt, UpdateObject } from './types.ts';
 import type { UpdateKind } from './update-kind.ts';
 import { stateReason } from './version-kind.ts';
 
 /** What is known of an update after its task was read. */
-async function memoryAfter(resource: object): Promise<UpdateMemory> {
+async function memoryAfter(resource: object, tried: Attempt = accepted, generation = 1): Promise<UpdateMemory> {
   const bmc = { read: async () => ({ value: { Messages: [], ...resource }, status: 200 }) };
   const bmcConnections = { withBmc: (_name: string, _connection: object, call: (one: object) => unknown) => call(bmc) };
   const memory = new UpdateMemory();
-  memory.attempt = accepted;
+  memory.attempt = tried;
   memory.task = { URI: '/redfish/v1/TaskService/Tasks/7', state: 'Running' };
   const facts = { ...created, attempt: accepted, target: { ...target, connection: {} } };
   const context = { bmcConnections, clock: { now: () => 0 } } as unknown as OperatorContext;
   // The members that the action uses.
-  const object = { metadata: { generation: 1 } };
+  const object = { metadata: { generation } };
   const reconcile = { object, facts, memory, context } as unknown as UpdateReconcile<UpdateObject>;
   await readTask({} as UpdateKind<UpdateObject>, reconcile);
   return memory;
@@ -65,4 +65,12 @@ test('a failed task gives its messages, as far as a condition has space for them
   const { message } = await failureWith(['a'.repeat(150), 'b'.repeat(150), 'c'.repeat(150)]);
   assert.equal(message.length, 160);
   assert.match(message, /^the BMC did not install the image: a+…$/);
+});
+
+test('a failed task belongs to the spec that was sent, not to one that was corrected meanwhile', async () => {
+  const resource = { TaskState: 'Exception', Messages: [] };
+  const { failedGeneration } = await memoryAfter(resource, { ...accepted, generation: 1 }, 2);
+  assert.equal(failedGeneration, 1);
+  const { failedGeneration: unrecorded } = await memoryAfter(resource, accepted, 2);
+  assert.equal(unrecorded, 2, 'the status of an earlier version has no generation');
 });

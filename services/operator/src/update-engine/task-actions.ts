@@ -16,13 +16,14 @@ const installMs = minutes(20);
 
 export const timeOf = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
-/** The failure belongs to the spec that was tried: a later one is not reported as failed. */
+/** By default the failure belongs to the spec that the attempt is for: one that was changed since is tried. */
 export function recordFailure(
   { object, memory }: Pick<UpdateReconcile<UpdateObject>, 'object' | 'memory'>,
   { reason, message, holdsMaintenance }: Omit<NonNullable<UpdateStatus['failure']>, 'time'>,
   now: number,
+  generation = memory.attempt.generation ?? object.metadata.generation,
 ): void {
-  memory.failedGeneration = object.metadata.generation;
+  memory.failedGeneration = generation;
   memory.failure = { reason, message, time: timeOf(now), ...(holdsMaintenance === true ? { holdsMaintenance } : {}) };
 }
 

@@ -6,7 +6,8 @@ import { FirmwareVersion } from '@metal/api/v1alpha1/firmware-version.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { WatchSource } from '@metal/kube/controller/definition.ts';
 import { phaseController } from '@metal/kube/controller/phase-controller.ts';
-import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
+import { isSameJson } from '@metal/kube/controller/status-diff.ts';
+import { controllerOf, type Kind, type KubeObject } from '@metal/kube/kinds/kind.ts';
 import { complianceOf, type Update } from '../../rollouts/update.ts';
 import type { OperatorContext } from '../context.ts';
 import { complianceActions } from './actions.ts';
@@ -25,13 +26,14 @@ function watchOf<T extends KubeObject>(kind: Kind<T>, target: 'server' | 'bmc', 
       const name = nameOf(object as unknown as T) ?? '';
       return target === 'server' ? [name] : caches.servers.by('bmc', name).map(({ metadata }) => metadata.name);
     },
-    predicate: (before, after) => compliance(before) !== compliance(after),
+    predicate: (before, after) => !isSameJson(countedAs(before), countedAs(after)),
   } satisfies WatchSource<OperatorContext>;
 }
 
-// The watches are of updates.
-const compliance = (object: KubeObject | undefined): string | undefined =>
-  object && complianceOf(object as unknown as Update);
+/** What the facts read of an update: the set that owns it, and whether it complies. */
+const countedAs = (object: KubeObject | undefined) =>
+  // The watches are of updates.
+  object && [controllerOf(object)?.uid ?? '', complianceOf(object as unknown as Update)];
 
 export const complianceController = phaseController({
   name: 'servercompliance',
