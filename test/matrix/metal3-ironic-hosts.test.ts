@@ -4,7 +4,7 @@ import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { HardwareData } from '@metal/api/metal3/hardware-data.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { type Fleet, startFleet } from '@metal/simulator/fleet.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
+import { type HostTestenv, startHostTestenv, withoutAdmission } from '@metal/testenv/metal3/host-testenv.ts';
 import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic/ironic-fixture.ts';
 
 const namespace = 'default';
@@ -17,7 +17,7 @@ suite('BareMetalHosts on a real Ironic', () => {
   before(async () => {
     fixture = await startIronicFixture();
     fleet = await startFleet({ powerOnMs: 100, powerOffMs: 100, bootMs: 100 });
-    testenv = await startHostTestenv({ speed: 10, timeoutMs: 120_000 });
+    testenv = await startHostTestenv({ speed: 10, timeoutMs: 120_000, open: withoutAdmission });
     await testenv.start({ 'metal3-provisioner': 'ironic' }, { backEnd: fixture.backEnd });
   });
   after(async () => {

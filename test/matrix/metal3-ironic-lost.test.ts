@@ -11,7 +11,7 @@ import {
 } from '@metal/api/metal3/metal3-contract.ts';
 import { Secret } from '@metal/kube/kinds/builtin.ts';
 import type { Kind } from '@metal/kube/kinds/kind.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
+import { type HostTestenv, startHostTestenv, withoutAdmission } from '@metal/testenv/metal3/host-testenv.ts';
 import { type IronicFixture, startIronicFixture } from '@metal/testenv/ironic/ironic-fixture.ts';
 import type { RelayFault } from '@metal/testenv/ironic/ironic-relay.ts';
 
@@ -25,7 +25,7 @@ suite('BareMetalHosts whose Ironic fails', () => {
   let count = 0;
   before(async () => {
     fixture = await startIronicFixture();
-    testenv = await startHostTestenv({ speed: 10, timeoutMs: 120_000 });
+    testenv = await startHostTestenv({ speed: 10, timeoutMs: 120_000, open: withoutAdmission });
     const flags = { 'metal3-provisioner': 'ironic', 'max-provisioning-retries': '2' };
     await testenv.start(flags, { backEnd: fixture.backEnd });
   });

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { BMCEventSubscription } from '@metal/api/metal3/bmc-event-subscription.ts';
 import { rebootAnnotation } from '@metal/api/metal3/metal3-contract.ts';
-import { startCluster } from '@metal/testenv/cluster/cluster.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
+import { type HostTestenv, startHostTestenv, withoutAdmission } from '@metal/testenv/metal3/host-testenv.ts';
 
 const namespace = 'default';
 const image = { url: 'http://images.test/os.raw', checksum: 'abc', format: 'raw' } as const;
@@ -11,7 +10,7 @@ const image = { url: 'http://images.test/os.raw', checksum: 'abc', format: 'raw'
 suite('BareMetalHosts in a cluster without the admission rules', { concurrency: true }, () => {
   let testenv: HostTestenv;
   before(async () => {
-    testenv = await startHostTestenv({ open: () => startCluster({ admission: false }) });
+    testenv = await startHostTestenv({ open: withoutAdmission });
     await testenv.start();
   });
   after(async () => testenv[Symbol.asyncDispose]());

@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test';
 import { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { randomFrom } from '@metal/kube/test/seeded-random.ts';
 import { EndingProcess } from '@metal/testenv/metal3/ending-process.ts';
-import { type HostTestenv, startHostTestenv } from '@metal/testenv/metal3/host-testenv.ts';
+import { type HostTestenv, startHostTestenv, withoutAdmission } from '@metal/testenv/metal3/host-testenv.ts';
 import { racksOfSeeds } from '@metal/testenv/operator/seeds.ts';
 
 const image = { url: 'http://images.test/os.raw', checksum: 'abc', format: 'raw' } as const;
@@ -13,7 +13,7 @@ const mostCalls = 9;
 suite('A process that ends at any call', () => {
   let testenv: HostTestenv;
   before(async () => {
-    testenv = await startHostTestenv();
+    testenv = await startHostTestenv({ open: withoutAdmission });
   });
   after(async () => testenv[Symbol.asyncDispose]());
 

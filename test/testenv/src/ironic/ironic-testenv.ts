@@ -2,7 +2,7 @@ import type { BareMetalHost } from '@metal/api/metal3/bare-metal-host.ts';
 import { HostFirmwareSettings } from '@metal/api/metal3/host-firmware-settings.ts';
 import { type Fleet, type Node, type NodeOptions, startFleet } from '@metal/simulator/fleet.ts';
 import type { SimulatedMachine } from '@metal/simulator/simulated-machine.ts';
-import { type HostTestenv, startHostTestenv } from '../metal3/host-testenv.ts';
+import { type HostTestenv, startHostTestenv, withoutAdmission } from '../metal3/host-testenv.ts';
 import { type ImageServer, startImageServer } from '../network/image-server.ts';
 import type { AgentWork } from './ironic-agent-work.ts';
 import { startIronicBoot } from './ironic-boot.ts';
@@ -42,7 +42,7 @@ export async function startIronicTestenv(flags: Readonly<Record<string, string>>
   const times = { powerOnMs: 100, powerOffMs: 100, bootMs: 100 };
   const fleet = starting.use(await startFleet({ ...times, bootUrl: boot.url }));
   const images = starting.use(await startImageServer());
-  const testenv = starting.use(await startHostTestenv({ speed: 10, timeoutMs: 300_000 }));
+  const testenv = starting.use(await startHostTestenv({ speed: 10, timeoutMs: 300_000, open: withoutAdmission }));
   await testenv.secret('fleet', { username: 'admin', password: 'fleet-password' });
   await testenv.start({ 'metal3-provisioner': 'ironic', ...flags }, { backEnd: fixture.backEnd });
   const stack = starting.move();

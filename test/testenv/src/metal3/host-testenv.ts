@@ -12,7 +12,7 @@ import { readMetal3Config } from '@metal/metal3/options.ts';
 import type { BackEnd } from '@metal/metal3/provisioner/back-end.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { type Cluster, openCluster } from '../cluster/cluster.ts';
+import { type Cluster, openCluster, startCluster } from '../cluster/cluster.ts';
 import { createTestClient } from '../cluster/late-watches.ts';
 import { FixtureBackEnd } from './fixture-back-end.ts';
 import { ObjectsOfKind } from '../cluster/objects-of-kind.ts';
@@ -156,6 +156,9 @@ export interface HostText {
   readonly spec?: Partial<BareMetalHost['spec']>;
   readonly metadata?: Partial<BareMetalHost['metadata']>;
 }
+
+/** Opens an API server without the admission rules of Metal3: they refuse what some tests prove of the controllers. */
+export const withoutAdmission = (): Promise<Cluster> => startCluster({ admission: false });
 
 /** An API server without an operator. The controllers are started by the test. */
 export async function startHostTestenv(options: HostTestenvOptions = {}): Promise<HostTestenv> {
