@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -170,6 +170,31 @@ test('the proxy of the environment is used', async () => {
   const environment = { ...home.environment, HTTP_PROXY: proxy.url, ENVTEST_DOWNLOAD_URL: 'http://mirror.invalid' };
   await findBinaries({ environment, pins: pinsOf(archive) });
   assert.match(proxy.requests[0]?.url ?? '', /^http:\/\/mirror\.invalid\//);
+});
+
+test('a user name and password of the mirror are in no message', async () => {
+  await using home = await openHome({});
+  await using server = await serve((_, response) => response.writeHead(404).end());
+  const lines: string[] = [];
+  for (const host of [new URL(server.url).host, 'mirror.invalid:port']) {
+    const environment = { ...home.environment, ENVTEST_DOWNLOAD_URL: `http://jane:secret@${host}` };
+    const pins = pinsOf(Buffer.from('x'));
+    await findBinaries({ environment, pins, log: (line) => lines.push(line) }).catch((error) => lines.push(`${error}`));
+  }
+  assert.match(lines.join('\n'), /HTTP 404[^]*expected a URL of http or https in ENVTEST_DOWNLOAD_URL/);
+  assert.doesNotMatch(lines.join('\n'), /jane|secret/);
+});
+
+test('an archive directory that lacks a program is downloaded again', async () => {
+  const archive = await archiveOf(names);
+  await using home = await openHome({});
+  await using server = await serve((request, response) => sendRange(archive, request, response));
+  const sources = { url: server.url, pins: pinsOf(archive) };
+  const { directory, etcd } = await find(home, sources);
+  assert.equal((await stat(directory)).mode & 0o777, 0o700);
+  await rm(etcd);
+  await find(home, sources);
+  assert.ok(existsSync(etcd));
 });
 
 const failures: Readonly<Record<string, { failure: RegExp; answer: (archive: Buffer) => RequestListener }>> = {

@@ -26,10 +26,12 @@ export const partOf = ({ directory }: Archive): string => `${directory}.tar.gz.p
 export async function fetchArchive(archive: Archive, options: FetchOptions): Promise<void> {
   const part = partOf(archive);
   if (archive.url === '') throw new Error('ENVTEST_DOWNLOAD_URL is empty, which disables it');
-  options.log(`downloading etcd, kube-apiserver and kubectl (envtest ${archive.version}) from ${archive.url}`);
+  options.log(
+    `downloading etcd, kube-apiserver and kubectl (envtest ${archive.version}) from ${withoutPassword(archive.url)}`,
+  );
   await downloadVerified(archive, part, options);
   const partial = `${archive.directory}.partial-${process.pid}`;
-  await mkdir(partial, { recursive: true });
+  await mkdir(partial, { recursive: true, mode: 0o700 });
   try {
     await unpack(part, partial, options);
     await rm(archive.directory, { recursive: true, force: true });
@@ -37,6 +39,12 @@ export async function fetchArchive(archive: Archive, options: FetchOptions): Pro
   } finally {
     await Promise.all([partial, part].map((path) => rm(path, { recursive: true, force: true })));
   }
+}
+
+function withoutPassword(text: string): string {
+  if (!URL.canParse(text))
+    throw new Error('expected a URL of http or https in ENVTEST_DOWNLOAD_URL, found something else');
+  return Object.assign(new URL(text), { username: '', password: '' }).href;
 }
 
 /** A part with other content, of a mirror for example, fails only at its end: then the whole file is downloaded once. */

@@ -69,7 +69,7 @@ test('the lock and the partial build of a killed process do not block a build', 
   const { directory } = await findBinaries({ environment: home.environment });
   await rm(directory, { recursive: true });
   await mkdir(`${directory}.partial-1`);
-  await writeFile(`${directory}.lock`, '4194305');
+  await writeFile(join(dirname(directory), 'lock'), '4194305');
   await findBinaries({ environment: home.environment });
   const left = await readdir(dirname(directory));
   assert.equal(left.length, 1, left.join(', '));
@@ -124,6 +124,11 @@ test('assets without kubectl are complete with one in PATH that fits their API s
   assert.equal((await findBinaries({ assets, environment })).kubectl, join(assets, 'bin/kubectl'));
   await writePrograms(assets, { 'kube-apiserver': 'echo Kubernetes v1.29.0' });
   await assert.rejects(findBinaries({ assets, environment }), { code: 'AssetsIncomplete', message: /lacks kubectl;/ });
+  await writePrograms(assets, { 'kube-apiserver': 'exit 1' });
+  await assert.rejects(findBinaries({ assets, environment }), {
+    code: 'AssetsIncomplete',
+    message: /lacks a kube-apiserver that reports its version within 5 s;/,
+  });
 });
 
 test('an error without download, Go and assets has all remedies and the failure of the download', async () => {

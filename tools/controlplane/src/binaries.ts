@@ -1,15 +1,13 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { buildPrograms, type ProgramName } from './build.ts';
 import type { Pins } from './envtest.ts';
 import { ControlPlaneError } from './errors.ts';
 import { requireGo } from './go.ts';
-import { kubectlInPath } from './kubectl.ts';
+import { kubectlInPath, outputOf } from './kubectl.ts';
 import { downloadOrBuild, lockCache, type Places, placesOf } from './prepare.ts';
 
-const run = promisify(execFile);
+const archived = ['etcd', 'kube-apiserver', 'kubectl'] as const;
 const controllerManager = 'kube-controller-manager';
 
 export interface Binaries {
@@ -49,7 +47,7 @@ export async function findBinaries(options: BinariesOptions = {}): Promise<Binar
   if (prepared !== undefined) return prepared;
   const { directory, kubernetes } = places.recipe;
   const fromPath = await kubectlInPath(environment, kubernetes);
-  const wanted = (['etcd', 'kube-apiserver', 'kubectl'] as const).filter((name) => name !== 'kubectl' || !fromPath);
+  const wanted = archived.filter((name) => name !== 'kubectl' || !fromPath);
   const ready = await downloadOrBuild(places, missingIn(directory, wanted));
   return binariesIn(ready, kubectlIn(ready) ?? fromPath);
 }
@@ -92,7 +90,8 @@ async function cached({ recipe, archive, environment }: Places): Promise<Binarie
     const kubectl = kubectlIn(directory) ?? (await kubectlInPath(environment, kubernetes));
     if (kubectl !== undefined) return binariesIn(directory, kubectl);
   }
-  return archive !== undefined && existsSync(archive.directory) ? binariesIn(archive.directory) : undefined;
+  const isComplete = archive !== undefined && missingIn(archive.directory, archived).length === 0;
+  return isComplete ? binariesIn(archive.directory) : undefined;
 }
 
 async function fromAssets(directory: string, environment: NodeJS.ProcessEnv): Promise<Binaries> {
@@ -104,8 +103,10 @@ async function fromAssets(directory: string, environment: NodeJS.ProcessEnv): Pr
 }
 
 async function kubectlFor(directory: string, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const { stdout } = await run(join(directory, 'kube-apiserver'), ['--version']);
-  return kubectlInPath(environment, stdout.trim().replace('Kubernetes ', ''));
+  const version = await outputOf(join(directory, 'kube-apiserver'), ['--version'], environment);
+  if (version === undefined)
+    throw assetsIncomplete(directory, ['a kube-apiserver that reports its version within 5 s']);
+  return kubectlInPath(environment, version.trim().replace('Kubernetes ', ''));
 }
 
 const assetsIncomplete = (directory: string, missing: readonly string[]): ControlPlaneError =>

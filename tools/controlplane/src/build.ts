@@ -31,10 +31,10 @@ export async function buildPrograms(
   const { directory } = recipe;
   options.log(`building ${names.map((name) => titleOf(name, recipe)).join(', ')} with Go, once`);
   const partial = `${directory}.partial-${process.pid}`;
-  await mkdir(partial, { recursive: true });
+  await mkdir(partial, { recursive: true, mode: 0o700 });
   try {
     await goBuild(partial, names, recipe, options);
-    await mkdir(directory, { recursive: true });
+    await mkdir(directory, { recursive: true, mode: 0o700 });
     // Go names a program after the last segment of its path.
     for (const name of names) await rename(join(partial, programOf(packages[name])), join(directory, name));
   } finally {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { access, constants } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { access, constants, stat } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -18,24 +18,38 @@ export async function kubectlInPath(
 }
 
 async function firstInPath(name: string, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
-  for (const directory of (environment.PATH ?? '').split(delimiter).filter((entry) => entry !== '')) {
+  for (const directory of (environment.PATH ?? '').split(delimiter).filter((entry) => isAbsolute(entry))) {
     const path = join(directory, name);
-    const isProgram = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isProgram) return path;
+    if (await isProgram(path)) return path;
   }
   return undefined;
 }
 
-async function clientVersion(path: string, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
+async function isProgram(path: string): Promise<boolean> {
   try {
-    const options = { env: environment, timeout: answerWithinMs };
-    const { stdout } = await run(path, ['version', '--client', '-o', 'json'], options);
-    return /"gitVersion":\s*"(v[^"]+)"/.exec(stdout)?.[1];
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
   } catch {
-    // A broken program, or a wrapper that wants a terminal, is no kubectl for us.
+    return false;
+  }
+}
+
+async function clientVersion(path: string, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
+  // A broken program, or a wrapper that wants a terminal, is no kubectl for us.
+  const output = await outputOf(path, ['version', '--client', '-o', 'json'], environment);
+  return /"gitVersion":\s*"(v[^"]+)"/.exec(output ?? '')?.[1];
+}
+
+/** Undefined if the program fails or does not end in time. A wrapper may ignore SIGTERM. */
+export async function outputOf(
+  path: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  timeout = answerWithinMs,
+): Promise<string | undefined> {
+  try {
+    return (await run(path, args, { env: environment, timeout, killSignal: 'SIGKILL' })).stdout;
+  } catch {
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { mkdir, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fetchArchive, partOf } from './archive.ts';
 import { type BuildOptions, buildPrograms, type ProgramName, removePartials } from './build.ts';
 import { type Archive, type Pins, pinnedArchive, platform } from './envtest.ts';
@@ -23,11 +23,15 @@ export async function placesOf(options: BuildOptions, pins: Pins | undefined): P
   return { ...options, recipe, archive };
 }
 
-/** Only the process with the lock changes the cache. What killed processes have left is removed. */
+/**
+ * Only the process with the lock changes the cache: one for all versions, because they share archives. What killed processes
+ * have left is removed.
+ */
 export async function lockCache({ recipe, archive, signal, log }: Places): Promise<AsyncDisposable> {
-  await mkdir(dirname(recipe.directory), { recursive: true });
+  const folder = dirname(recipe.directory);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const onWait = () => log('another process prepares the control plane; waiting for it');
-  const lock = await takeFileLock(`${recipe.directory}.lock`, { signal, onWait });
+  const lock = await takeFileLock(join(folder, 'lock'), { signal, onWait });
   for (const place of [recipe, archive]) if (place !== undefined) await removePartials(place.directory);
   return lock;
 }
