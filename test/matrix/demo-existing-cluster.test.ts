@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { kinds } from '@metal/api/kinds.ts';
-import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import { startControlPlane } from '@metal/controlplane/control-plane.ts';
 import type { ControlPlane } from '@metal/controlplane/running-control-plane.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
@@ -47,8 +48,18 @@ interface Ended {
   readonly stderr: string;
 }
 
+type DemoProcess = ChildProcessByStdio<null, Readable, Readable>;
+
+const real = { metadata: { name: 'real' }, spec: { systemUUID: '38947555-7742-3448-3784-823347823834' } };
+
+/** As another person would, in the order that gives the least time. */
+async function installReal(): Promise<Server> {
+  await installKinds(client, [Server]);
+  return (await client.find(Server, { name: 'real' })) ?? client.create(Server, real);
+}
+
 /** Runs the demo on the cluster; `onOutput` may end it. */
-async function runDemo(args: readonly string[], onOutput = (_text: string, _end: () => void) => {}): Promise<Ended> {
+async function runDemo(args: readonly string[], onOutput = (_text: string, _child: DemoProcess) => {}): Promise<Ended> {
   const child = spawn(process.execPath, [demo, '--kubeconfig', plane.kubeconfigPath, '--servers', '2', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -56,7 +67,7 @@ async function runDemo(args: readonly string[], onOutput = (_text: string, _end:
   for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (text: string) => {
       output[name] += text;
-      onOutput(text, () => child.kill('SIGINT'));
+      onOutput(text, child);
     });
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, ...output };
@@ -70,24 +81,22 @@ async function state(): Promise<string[]> {
   return stdout.split('\n').filter((line) => !line.includes(' kube-'));
 }
 
-test('a tour in an existing cluster leaves it as it was, with the kinds that were there', async () => {
-  await installKinds(client, kinds.slice(0, 2));
+test('a tour in an existing cluster leaves it as it was', async () => {
   const unchanged = await state();
-  const { code, stdout, stderr } = await runDemo(['--once', '--yes']);
+  const { code, stdout, stderr } = await runDemo(['--once', '--yes', '--tour', 'day2']);
   assert.equal(code, 0, stderr);
   assert.match(stdout, new RegExp(`server +${plane.url}\n +context +metal\n`));
-  assert.match(stdout, new RegExp(`kinds +${kinds.length - 2} CustomResourceDefinitions: `));
-  assert.match(stdout, /These kinds are there and stay, without objects: \w+, \w+\n/);
+  assert.match(stdout, new RegExp(`kinds +${kinds.length} CustomResourceDefinitions: `));
   assert.match(stdout, /✔ .*delete the claim/);
   assert.deepEqual(await state(), unchanged);
 });
 
 test('Ctrl-C, a second one too, leaves the cluster as it was', async () => {
   const unchanged = await state();
-  const { code, stdout, stderr } = await runDemo(['--yes'], (text, end) => {
+  const { code, stdout, stderr } = await runDemo(['--yes'], (text, child) => {
     if (!text.includes('Discovery')) return;
-    end();
-    end();
+    child.kill('SIGINT');
+    child.kill('SIGHUP');
   });
   assert.equal(code, 0, stderr);
   assert.match(stdout, /remove everything from the cluster/);
@@ -110,17 +119,64 @@ test('without a terminal and without --yes nothing is changed', async () => {
   assert.deepEqual(await state(), unchanged);
 });
 
-test('a cluster with objects of the product is refused, and its objects stay', async () => {
-  await installKinds(client, [Endpoint]);
-  await client.create(Endpoint, {
-    metadata: { name: 'real' },
-    spec: { macAddress: '02:00:00:00:00:01', ip: '192.0.2.1' },
+test('an output that nobody reads leaves the cluster as it was', async () => {
+  const unchanged = await state();
+  const { code } = await runDemo(['--yes'], (text, { stdout }) => {
+    if (text.includes('Discovery')) stdout.destroy();
   });
+  assert.equal(code, 1);
+  assert.deepEqual(await state(), unchanged);
+});
+
+test('after kill -9 a second run is refused, and --remove leaves the cluster as it was', async () => {
+  const unchanged = await state();
+  await runDemo(['--yes'], (text, child) => void (text.includes('start 2 simulated') && child.kill('SIGKILL')));
+  const refused = await runDemo(['--once', '--yes']);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /found what another demo has made: .*repeat the command with --remove/);
+  const { code, stderr } = await runDemo(['--remove', '--yes']);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(await state(), unchanged);
+});
+
+test('a server that appears while the demo runs ends it, and stays as it is, with the kinds', async () => {
+  let created: Promise<Server> | undefined;
+  const { code, stderr } = await runDemo(['--yes'], (text) => {
+    if (text.includes('Discovery')) created ??= client.create(Server, real);
+  });
+  assert.equal(code, 1);
+  assert.match(stderr, /found server\/real, which may be a real server; the operator of the demo was ended at once/);
+  assert.match(stderr, /found server\/real; they stay as they are, and so do the kinds/);
+  const { metadata } = await client.get(Server, { name: 'real' });
+  assert.equal(metadata.uid, (await created)?.metadata.uid);
+  assert.equal(metadata.deletionTimestamp, undefined);
+  const { items } = await client.list(CustomResourceDefinition);
+  assert.equal(items.length, kinds.length);
+  await client.mergePatch(Server, { name: 'real' }, { metadata: { finalizers: null } });
+  await client.delete(Server, { name: 'real' });
+  assert.equal((await runDemo(['--remove', '--yes'])).code, 0);
+});
+
+test('a server that appears while the demo installs is not changed', async () => {
+  let installed: Promise<unknown> | undefined;
+  const { code, stderr } = await runDemo(['--yes'], (text) => {
+    if (text.includes('The demo runs in')) installed ??= installReal();
+  });
+  const before = await installed;
+  assert.equal(code, 1);
+  assert.match(stderr, /expected /);
+  assert.deepEqual(await client.get(Server, { name: 'real' }), before);
+});
+
+test('a cluster with a kind of the product is refused, and its objects stay', async () => {
+  await installReal();
   const unchanged = await state();
   const { code, stderr } = await runDemo(['--once', '--yes']);
   assert.equal(code, 1);
-  assert.match(stderr, /expected no objects of metal-operator in the cluster, found 1 endpoints; /);
+  assert.match(
+    stderr,
+    /found CustomResourceDefinition servers.metal.ironcore.dev.*; the demo would act on what is there/,
+  );
   assert.deepEqual(await state(), unchanged);
-  assert.ok(await client.find(Endpoint, { name: 'real' }));
-  assert.ok(await client.find(CustomResourceDefinition, { name: 'endpoints.metal.ironcore.dev' }));
+  assert.ok(await client.find(Server, { name: 'real' }));
 });

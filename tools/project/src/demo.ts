@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ControlPlaneError } from '@metal/controlplane/errors.ts';
 import { OperatorError } from '@metal/kube/errors.ts';
+import { removeLeftovers } from './demo/cluster.ts';
 import { machineKinds, type MachineKind } from './demo/rack.ts';
 import { DemoFailed } from './demo/demo-failed.ts';
 import { Tour, type TourName, tours } from './demo/tour.ts';
@@ -37,10 +38,12 @@ const command = new Command('make demo')
     '--kubeconfig <file>',
     'run in the existing cluster of its current context, after a confirmation; removes at its end what it has made',
   )
+  .option('--remove', 'with --kubeconfig: remove what a killed demo has left in the cluster, and exit', false)
   .option('--yes', 'do not wait for the confirmation', false)
   .option('--once', 'exit after the tour', false)
   .option('--timeout <seconds>', 'time limit of one step (default: 120; in QEMU: 400)', count);
 
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const usual = { simulated: { servers: 8, timeout: 120 }, qemu: { servers: 2, timeout: 400 } };
 
 interface DemoFlags {
@@ -48,31 +51,41 @@ interface DemoFlags {
   machines: MachineKind;
   once: boolean;
   yes: boolean;
+  remove: boolean;
   kubeconfig?: string;
   servers?: number;
   timeout?: number;
 }
 
 command.action(async () => {
-  const { machines, once, yes, kubeconfig, tour: name, ...overrides } = command.opts<DemoFlags>();
+  const { machines, once, yes, remove, kubeconfig, tour: name, ...overrides } = command.opts<DemoFlags>();
   if (name === 'metal3' && machines !== 'simulated')
     throw new DemoFailed('--tour metal3 has an image that boots nothing: use --machines simulated');
   const { servers, timeout } = { ...usual[machines], ...overrides };
   const stop = new AbortController();
-  // A second signal ends the process at once, but leaves no objects in an existing cluster.
-  const listen = kubeconfig === undefined ? 'once' : 'on';
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process[listen](signal, () => stop.abort(new DemoFailed('stopped', 0)));
+  // A second signal ends the process at once, unless there are objects in an existing cluster.
+  for (const signal of signals) process.once(signal, () => stop.abort(new DemoFailed('stopped', 0)));
+  const beforeFirstChange = () => {
+    for (const signal of signals) process.on(signal, () => stop.abort(new DemoFailed('stopped', 0)));
+  };
+  // Such as EPIPE: nobody reads on.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', ({ message }) => stop.abort(new DemoFailed(`the output was closed: ${message}`)));
   await using stack = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'metal-demo-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const reason = (error: DemoFailed) => stop.abort(error);
+  const existing =
+    kubeconfig === undefined ? undefined : { kubeconfig, yes, directory, beforeFirstChange, stop: reason };
+  if (remove && existing === undefined) throw new DemoFailed('expected --kubeconfig with --remove, found none');
+  if (remove && existing !== undefined) return removeLeftovers(existing, stop.signal);
   await using tour = await Tour.start({
     name,
     servers,
     machines,
     stepTimeoutMs: timeout * 1_000,
     directory,
-    existing: kubeconfig === undefined ? undefined : { kubeconfig, yes, directory },
+    existing,
     signal: stop.signal,
   });
   await tour.walk();

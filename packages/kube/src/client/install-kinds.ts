@@ -18,7 +18,12 @@ const watchSeconds = 30;
  * @throws KubeError Timeout, with the names of those that are not.
  */
 export async function installKinds(client: KubeClient, kinds: readonly DefinedKind[]): Promise<void> {
-  await Promise.all(kinds.map((kind) => createUnlessPresent(client, kind)));
+  await allSettled(kinds.map((kind) => createUnlessPresent(client, kind)));
+  await waitUntilEstablished(client, kinds);
+}
+
+/** @throws KubeError Timeout, with the names of those that are not. */
+export async function waitUntilEstablished(client: KubeClient, kinds: readonly DefinedKind[]): Promise<void> {
   const waiting = new Set(kinds.map(({ plural, group }) => `${plural}.${group}`));
   const { items, resourceVersion } = await client.list(CustomResourceDefinition);
   const note = (definition: CustomResourceDefinition) =>
@@ -52,7 +57,7 @@ const isEstablished = ({ status }: CustomResourceDefinition): boolean =>
  */
 export async function installAdmissionRules(client: KubeClient, rules: readonly AdmissionRule[]): Promise<void> {
   const options = { fieldManager: fieldManagerOf('install'), force: true };
-  await Promise.all(
+  await allSettled(
     rules
       .map(toAdmissionObjects)
       .flatMap(([policy, binding]) => [
@@ -64,4 +69,11 @@ export async function installAdmissionRules(client: KubeClient, rules: readonly 
         ),
       ]),
   );
+}
+
+/** Like `Promise.all`, but rejects only when no write is under way: nothing arrives after a removal that follows the failure. */
+async function allSettled(writes: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(writes);
+  const failed = results.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
 }

@@ -6,8 +6,10 @@ import { startControlPlane } from '@metal/controlplane/control-plane.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
 import { installAdmissionRules, installKinds } from '@metal/kube/client/install-kinds.ts';
 import { requireConfirmation } from './confirmation.ts';
-import { createDemoNamespace, describePlan, demoNamespace, installMissing, planInstall } from './install-plan.ts';
-import { uninstall } from './uninstall.ts';
+import { createDemoNamespace, describePlan, install, requireNoOperator, requireUnused } from './install-plan.ts';
+import { demoFieldManager, demoNamespace } from './ownership.ts';
+import { installedByDemo, uninstall } from './uninstall.ts';
+import type { DemoFailed } from './demo-failed.ts';
 import { copyKubeconfig } from './kubeconfig-copy.ts';
 import type { Screen, SummaryCluster } from './screen.ts';
 
@@ -25,6 +27,10 @@ export interface ExistingCluster {
   readonly yes: boolean;
   /** For the copy of the kubeconfig. */
   readonly directory: string;
+  /** From now on a second signal must not end the process. */
+  readonly beforeFirstChange: () => void;
+  /** Ends the demo. */
+  readonly stop: (reason: DemoFailed) => void;
 }
 
 export interface Extent {
@@ -35,7 +41,7 @@ export interface Extent {
   readonly signal: AbortSignal;
 }
 
-const fieldManager = { defaultFieldManager: 'demo' };
+const fieldManager = { defaultFieldManager: demoFieldManager };
 
 /**
  * A control plane without kube-controller-manager, which would have to be built first: nothing in a tour needs garbage collection.
@@ -55,25 +61,27 @@ export async function openOwnCluster({ withHosts, screen, stack, signal }: Exten
   return { kubeconfigPath, shownKubeconfig: kubeconfigPath, kubectl: binaries.kubectl, namespace: 'default', client };
 }
 
-/** A cluster that gets what is missing, after a confirmation, and loses it at the end. @throws DemoFailed before any change. */
+/** A cluster that gets everything, after a confirmation, and loses it at the end. @throws DemoFailed before any change. */
 export async function openExistingCluster(
-  { kubeconfig, yes, directory }: ExistingCluster,
+  { kubeconfig, yes, directory, beforeFirstChange }: ExistingCluster,
   { withHosts, screen, stack, signal }: Extent,
 ): Promise<Cluster> {
   const copy = await copyKubeconfig(kubeconfig, directory);
   const client = stack.use(createKubeClient({ kubeconfigPath: copy.path, ...fieldManager }));
-  const wanted = wantedKinds(withHosts);
-  const plan = await planInstall(client, wanted.kinds, wanted.rules);
-  await requireConfirmation(
-    describePlan(plan, copy),
-    { input: process.stdin, output: process.stdout },
-    { yes, signal },
-  );
+  const plan = wantedKinds(withHosts);
+  await requireUnused(client, plan);
+  const terminal = { input: process.stdin, output: process.stdout };
+  await requireConfirmation(describePlan(plan, copy), terminal, { yes, signal });
+  // The answer may have taken an hour.
+  await requireUnused(client, plan);
+  signal.throwIfAborted();
+  beforeFirstChange();
+  // Before the removal is planned: if another demo has the namespace, its objects have the same label.
   await createDemoNamespace(client);
   stack.defer(() =>
-    screen.step('remove everything from the cluster that the demo has made', () => uninstall(client, plan)),
+    screen.step('remove everything from the cluster that the demo has made', () => uninstall(client, plan.kinds)),
   );
-  await screen.step(`install ${plan.missingKinds.length} kinds`, () => installMissing(client, plan));
+  await screen.step(`install ${plan.kinds.length} kinds`, () => install(client, plan, signal));
   return {
     kubeconfigPath: copy.path,
     shownKubeconfig: kubeconfig,
@@ -81,6 +89,27 @@ export async function openExistingCluster(
     namespace: demoNamespace,
     client,
   };
+}
+
+/** Removes what a killed demo has left, after a confirmation. */
+export async function removeLeftovers(
+  { kubeconfig, yes, directory, beforeFirstChange }: ExistingCluster,
+  signal: AbortSignal,
+): Promise<void> {
+  const { path, server, context } = await copyKubeconfig(kubeconfig, directory);
+  await using client = createKubeClient({ kubeconfigPath: path, ...fieldManager });
+  await requireNoOperator(client);
+  const text = [
+    'Removes what a killed demo has left, with its finalizers:',
+    `  server      ${server}`,
+    `  context     ${context}`,
+    `  namespace   ${demoNamespace}, and kinds and policies with the label of the demo`,
+    'Objects that no demo has made, and then the kinds, stay.',
+  ].join('\n');
+  await requireConfirmation(text, { input: process.stdin, output: process.stdout }, { yes, signal });
+  await requireNoOperator(client);
+  beforeFirstChange();
+  await uninstall(client, await installedByDemo(client, wantedKinds(true).kinds));
 }
 
 const wantedKinds = (withHosts: boolean) => ({

@@ -12,6 +12,7 @@ import type { KubeObject } from '@metal/kube/kinds/kind.ts';
 import { systemClock } from '@metal/kube/runtime/clock.ts';
 import { firmwareImage } from '@metal/simulator/firmware-image.ts';
 import { pino } from 'pino';
+import { demoLabels } from './ownership.ts';
 import { serveBytes } from './serve-bytes.ts';
 
 /** What the tour of the rack gives to the tour of day 2. */
@@ -87,7 +88,7 @@ async function labelTuned({ client, servers }: DayTwoStage): Promise<number> {
 async function createSettings({ client, log }: DayTwoStage, count: number): Promise<void> {
   const settingsFlow = [{ name: 'tuning', priority: 1, settings: { ProcHyperthreading: 'Disabled' } }];
   await client.create(BIOSSettingsSet, {
-    metadata: { name: setName },
+    metadata: { name: setName, labels: demoLabels },
     spec: {
       serverSelector: { matchLabels: { [tuned]: 'true' } },
       biosSettingsTemplate: { version, settingsFlow, serverMaintenancePolicy: 'OwnerApproval' },
@@ -98,7 +99,7 @@ async function createSettings({ client, log }: DayTwoStage, count: number): Prom
 
 async function createVersions({ client }: DayTwoStage, uri: string): Promise<void> {
   await client.create(BIOSVersionSet, {
-    metadata: { name: setName },
+    metadata: { name: setName, labels: demoLabels },
     spec: {
       serverSelector: {},
       biosVersionTemplate: { version, image: { URI: uri }, serverMaintenancePolicy: 'OwnerApproval' },

@@ -12,6 +12,7 @@ import { pino } from 'pino';
 import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts';
 import { type Cluster, type ExistingCluster, openExistingCluster, openOwnCluster } from './cluster.ts';
 import { CostMeter } from './costs.ts';
+import { watchForeignObjects } from './foreign-objects.ts';
 import { type MachineKind, openRack } from './rack.ts';
 import type { Screen } from './screen.ts';
 import { openSerialView } from './serial-view.ts';
@@ -45,8 +46,10 @@ export async function setUpStage(options: StageOptions, screen: Screen, stack: A
   const extent = { withHosts: hostImages !== undefined, screen, stack, signal };
   const cluster = await (existing === undefined ? openOwnCluster(extent) : openExistingCluster(existing, extent));
   const { client } = cluster;
+  signal.throwIfAborted();
   const rack = await openRack[options.machines]({ servers: count, directory, screen });
   const fleet = stack.use(rack.fleet);
+  signal.throwIfAborted();
   const metricsPort = await freePort();
   const flags = [
     ...(await writeFlags(directory, cluster, fleet)),
@@ -54,8 +57,21 @@ export async function setUpStage(options: StageOptions, screen: Screen, stack: A
     ...(hostImages === undefined ? [] : hostFlags(hostImages)),
     `--metrics-bind-address=127.0.0.1:${metricsPort}`,
   ];
+  let started: OperatorProcess | undefined;
+  if (existing !== undefined)
+    await watchForeignObjects(client, {
+      withHosts: extent.withHosts,
+      stack,
+      found: (error) => {
+        existing.stop(error);
+        void started?.kill();
+      },
+    });
+  signal.throwIfAborted();
   const operator = await screen.step('start the operator', () => startOperatorProcess({ flags }));
-  stack.use(operator);
+  started = stack.use(operator);
+  if (signal.aborted) await operator.kill();
+  signal.throwIfAborted();
   fleet.setBootUrl(operator.bootUrl);
   const caches = new CacheSet({ client, clock: systemClock, log: pino({ level: 'silent' }) });
   const servers = caches.watch(Server);

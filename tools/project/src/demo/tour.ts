@@ -5,6 +5,7 @@ import type { ExistingCluster } from './cluster.ts';
 import { type DayTwoStage, type Followed, walkDayTwo } from './day-two.ts';
 import { DemoFailed } from './demo-failed.ts';
 import { type HostImage, serveHostImage, walkHosts } from './hosts.ts';
+import { demoLabels } from './ownership.ts';
 import type { MachineKind } from './rack.ts';
 import { Screen } from './screen.ts';
 import { setUpStage, type Stage } from './stage.ts';
@@ -72,13 +73,14 @@ export class Tour implements AsyncDisposable {
     this.#screen.summary(cluster, [...more, 'servers', 'bmcs', 'serverclaims']);
   }
 
-  /** Waits for Ctrl-C. */
+  /** Waits for Ctrl-C. @throws DemoFailed if something else ends the demo. */
   async stay(): Promise<void> {
     const { signal } = this.#options;
     this.#screen.stay('The rack keeps running; press Ctrl-C to stop it.');
     await new Promise<void>((resolve) =>
       signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
     );
+    if (!(signal.reason instanceof DemoFailed) || signal.reason.exitCode !== 0) throw stoppedBy(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -111,7 +113,7 @@ export class Tour implements AsyncDisposable {
     await this.#screen.step(`discover ${endpoints.length} servers, from MAC address to Available`, async () => {
       await Promise.all(
         endpoints.map(({ name, macAddress, ip }) =>
-          client.create(Endpoint, { metadata: { name }, spec: { macAddress, ip } }),
+          client.create(Endpoint, { metadata: { name, labels: demoLabels }, spec: { macAddress, ip } }),
         ),
       );
       await this.#until('every server is Available and off', [], () => {
