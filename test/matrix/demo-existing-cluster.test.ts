@@ -146,7 +146,7 @@ test('a server that appears while the demo runs ends it, and stays as it is, wit
   });
   assert.equal(code, 1);
   assert.match(stderr, /found server\/real, which may be a real server; the operator of the demo was ended at once/);
-  assert.match(stderr, /found server\/real; they stay as they are, and so do the kinds/);
+  assert.match(stderr, /found .*server\/real; they stay as they are, and so do the kinds/);
   const { metadata } = await client.get(Server, { name: 'real' });
   assert.equal(metadata.uid, (await created)?.metadata.uid);
   assert.equal(metadata.deletionTimestamp, undefined);
@@ -173,10 +173,7 @@ test('a cluster with a kind of the product is refused, and its objects stay', as
   const unchanged = await state();
   const { code, stderr } = await runDemo(['--once', '--yes']);
   assert.equal(code, 1);
-  assert.match(
-    stderr,
-    /found CustomResourceDefinition servers.metal.ironcore.dev.*; the demo would act on what is there/,
-  );
+  assert.match(stderr, /found CustomResourceDefinition .*; the demo would act on what is there/);
   assert.deepEqual(await state(), unchanged);
   assert.ok(await client.find(Server, { name: 'real' }));
 });

@@ -68,7 +68,7 @@ command.action(async () => {
   const beforeFirstChange = () => {
     for (const signal of signals) process.on(signal, () => stop.abort(new DemoFailed('stopped', 0)));
   };
-  // Such as EPIPE: nobody reads on.
+  // Such as EPIPE.
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', ({ message }) => stop.abort(new DemoFailed(`the output was closed: ${message}`)));
   await using stack = new AsyncDisposableStack();

@@ -18,6 +18,7 @@ import { DemoFailed } from './demo-failed.ts';
 import { demoLabels, demoNamespace, isMarked } from './ownership.ts';
 
 const freshMs = 120_000;
+const mostNames = 3;
 
 /** What a demo creates in an existing cluster. */
 export interface InstallPlan {
@@ -36,7 +37,7 @@ export async function requireUnused(client: KubeClient, { kinds, rules }: Instal
   const namespaces = await named(client, Namespace, [{ name: demoNamespace }]);
   const found = [...definitions, ...policies, ...bindings, ...namespaces];
   if (found.length === 0) return;
-  const names = found.map(({ kind, metadata }) => `${kind} ${metadata.name}`).join(', ');
+  const names = shortList(found.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
   if (found.every(isMarked))
     throw new DemoFailed(
       `expected a cluster without metal-operator, found what another demo has made: ${names}; wait for its end, or, if it was killed, repeat the command with --remove`,
@@ -61,13 +62,17 @@ export async function requireNoOperator(client: KubeClient): Promise<void> {
     );
 }
 
+function shortList(names: readonly string[]): string {
+  const more = names.length - mostNames;
+  return `${names.slice(0, mostNames).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
 async function named<T extends KubeObject>(
   client: KubeClient,
   kind: Kind<T>,
   refs: readonly { name: string }[],
 ): Promise<T[]> {
   const names = new Set(refs.map(({ name }) => name));
-  // List items have no kind; the client adds it.
   return (await client.list(kind)).items.filter(({ metadata }) => names.has(metadata.name));
 }
 

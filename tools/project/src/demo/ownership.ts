@@ -1,3 +1,4 @@
+import { createdForHostAnnotation } from '@metal/api/metal3/metal3-contract.ts';
 import { BIOSAttributeRegistry } from '@metal/api/v1alpha1/bios-attribute-registry.ts';
 import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import { MACAddressIndex } from '@metal/api/v1alpha1/mac-address-index.ts';
@@ -25,6 +26,8 @@ export const isRecord = ({ kind }: Found): boolean => records.has(kind.kind);
 /** Without regard to owners. */
 export const isMarked = ({ metadata }: KubeObject): boolean =>
   metadata.namespace === demoNamespace ||
+  // The BMC of a host, and its secret: an object without a namespace cannot have the host as its owner.
+  metadata.annotations?.[createdForHostAnnotation]?.startsWith(`${demoNamespace}/`) === true ||
   Object.entries(demoLabels).every(([name, value]) => metadata.labels?.[name] === value);
 
 /** Nothing of a demo: neither its label nor its namespace nor an owner. */

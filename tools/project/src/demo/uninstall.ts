@@ -57,7 +57,7 @@ function whatStays(left: readonly string[]): string {
   ].join('\n');
 }
 
-/** Definitions that somebody else has applied while the demo ran: another installation uses them now. */
+/** Definitions that another client has applied while the demo ran: another installation uses them now. */
 async function adoptedDefinitions(client: KubeClient): Promise<string[]> {
   const { items } = await client.list(CustomResourceDefinition, { labelSelector: demoSelector });
   const adopted = items.filter(({ metadata: { deletionTimestamp, managedFields = [] } }) =>
