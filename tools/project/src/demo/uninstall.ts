@@ -26,9 +26,7 @@ const pollIntervalMs = 500;
  */
 export async function uninstall(client: KubeClient, kinds: readonly DefinedKind[]): Promise<void> {
   const deadline = performance.now() + withinMs;
-  const since = await startOfDemo(client);
-  const before = separate(await objectsOf(client, kinds));
-  const adopted = await adoptedDefinitions(client);
+  const { since, before, adopted } = await readCluster(client, kinds, deadline);
   const problems: string[] = [];
   const stage = (attempt: () => Promise<string[]>) =>
     repeat(deadline, attempt).catch((error: unknown) => void problems.push(messageOf(error)));
@@ -46,6 +44,23 @@ export async function uninstall(client: KubeClient, kinds: readonly DefinedKind[
   else if (left !== undefined) problems.push(whatStays([...left.map(nameOf), ...adopted]));
   await stage(() => removeEvents(client, kinds, since, before.foreign));
   if (problems.length > 0) throw new DemoFailed(problems.join('\n'));
+}
+
+/** What decides about the removal. Repeated while the API server fails: without it nothing may be removed. */
+async function readCluster(client: KubeClient, kinds: readonly DefinedKind[], deadline: number) {
+  for (;;) {
+    try {
+      const since = await startOfDemo(client);
+      const before = separate(await objectsOf(client, kinds));
+      return { since, before, adopted: await adoptedDefinitions(client) };
+    } catch (error) {
+      if (performance.now() > deadline)
+        throw new DemoFailed(
+          `the cluster could not be read within ${withinMs / 1_000} s, nothing is removed: ${messageOf(error)}; repeat the command with --remove`,
+        );
+      await sleep(pollIntervalMs);
+    }
+  }
 }
 
 function whatStays(left: readonly string[]): string {
