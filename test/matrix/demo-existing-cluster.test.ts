@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -32,9 +35,14 @@ const observed = [
 
 let plane: ControlPlane;
 let client: KubeClient;
+/** Temporary directory of the demos, which only a killed one leaves something in. */
+let temporary: string;
 const stack = new AsyncDisposableStack();
 
 before(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'metal-demo-test-'));
+  stack.defer(() => rm(temporary, { recursive: true }));
+  stack.defer(async () => assert.deepEqual(await readdir(temporary), []));
   // With kube-controller-manager: only it removes namespaces.
   plane = stack.use(await startControlPlane({ controllerManager: true }));
   await plane.rolesReady();
@@ -62,6 +70,7 @@ async function installReal(): Promise<Server> {
 async function runDemo(args: readonly string[], onOutput = (_text: string, _child: DemoProcess) => {}): Promise<Ended> {
   const child = spawn(process.execPath, [demo, '--kubeconfig', plane.kubeconfigPath, '--servers', '2', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, TMPDIR: temporary },
   });
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
@@ -131,6 +140,7 @@ test('an output that nobody reads leaves the cluster as it was', async () => {
 test('after kill -9 a second run is refused, and --remove leaves the cluster as it was', async () => {
   const unchanged = await state();
   await runDemo(['--yes'], (text, child) => void (text.includes('start 2 simulated') && child.kill('SIGKILL')));
+  for (const name of await readdir(temporary)) await rm(join(temporary, name), { recursive: true });
   const refused = await runDemo(['--once', '--yes']);
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /found what another demo has made: .*repeat the command with --remove/);
