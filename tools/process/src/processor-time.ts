@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 const ticksPerSecond = 100;
 
 /**
- * Processor time in milliseconds of a process and of those of its children that have ended and were waited for, with their children
- * (proc_pid_stat(5), fields 14 to 17). 0 where there is no procfs, or no such process.
+ * Processor time in milliseconds of this process and of those of its children that have ended and were waited for, with their children
+ * (proc_pid_stat(5), fields 14 to 17). 0 where there is no procfs.
  */
-export function processorTimeMs(pid: number | 'self' = 'self'): number {
-  const text = read(`/proc/${pid}/stat`);
+export function processorTimeMs(): number {
+  const text = read('/proc/self/stat');
   // The name of the program, in parentheses, may have spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);

@@ -175,14 +175,3 @@ export async function startHostTestenv(options: HostTestenvOptions = {}): Promis
   const owned = stack.move();
   return new HostTestenv({ client, kubeconfigPath, caches, events, clock, timeoutMs, operationMs }, owned);
 }
-
-/** Deletes what a test left, whatever finalizers it has. */
-export async function removeAll(client: KubeClient, kinds: readonly Kind[]): Promise<void> {
-  for (const kind of kinds) {
-    const { items } = await client.list<KubeObject>(kind);
-    for (const { metadata } of items) {
-      await client.mergePatch(kind, metadata, { metadata: { finalizers: null } });
-      await client.delete(kind, metadata);
-    }
-  }
-}
